@@ -1,0 +1,189 @@
+"""`sql/` as data: each file is a view, read into its header, what it reads, and its fingerprint.
+
+`sql/<schema>/<view>.sql` is the view `<schema>.<view>`; `sql/raw/*.sql` is the numbered DDL of the raw tables.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
+
+from analysis.errors import DataError, UsageError
+
+RAW = "raw"
+
+
+def sql_root() -> Path:
+    """The folder `sql/`: beside the packages in a checkout, inside this one when installed from a wheel."""
+    here = Path(__file__).resolve().parent
+    installed = here / "sql"
+    return installed if installed.is_dir() else here.parent / "sql"
+
+
+@dataclass(frozen=True)
+class View:
+    """One view: its address, the text of its file, and the raw schema its fingerprint covers."""
+
+    name: str
+    text: str
+    raw_schema: str
+
+    @cached_property
+    def header(self) -> Mapping[str, str]:
+        """The directives `-- key: value` at the head of the file; a directive goes on over the comment lines that follow it."""
+        found: dict[str, str] = {}
+        key = ""
+        for line in self.text.splitlines():
+            if not line.startswith("--"):
+                break
+            comment = line.lstrip("-").strip()
+            if match := re.match(r"([a-z]+): *(.*)", comment):
+                key = match[1]
+                found[key] = f"{found[key]} {match[2]}" if key in found else match[2]
+            elif key:
+                found[key] = f"{found[key]} {comment}"
+        return found
+
+    @property
+    def grain(self) -> str:
+        return self.header.get("grain", "")
+
+    @property
+    def cache(self) -> str | None:
+        """`whole` or `incremental by <column>`: how the view is kept; None where it is expanded at each mention."""
+        return self.header.get("cache")
+
+    @property
+    def scans(self) -> Mapping[str, int]:
+        """How often the view's own text may scan each raw table, cached views it reads not counted."""
+        return {table: int(times) for table, times in re.findall(r"(\w+) (\d+)", self.header.get("scans", ""))}
+
+    @cached_property
+    def tree(self) -> exp.Expression:
+        """The view's query as a syntax tree; DataError where the file holds no single query."""
+        try:
+            trees = [tree for tree in sqlglot.parse(self.text, dialect="duckdb") if tree is not None]
+        except sqlglot.errors.SqlglotError as fault:
+            raise DataError(f"sql/{self.name.replace('.', '/')}.sql does not parse: {str(fault).splitlines()[0]}") from None
+        if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+            raise DataError(f"sql/{self.name.replace('.', '/')}.sql must hold exactly one SELECT")
+        return trees[0]
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """Every `schema.name` that the query reads: views, and raw tables as `raw.<table>`."""
+        return frozenset(f"{table.db}.{table.name}" for table in self.tree.find_all(exp.Table) if table.db)
+
+    @cached_property
+    def normal_form(self) -> str:
+        """The query without comments, layout and letter case: what a fingerprint covers."""
+        return normalize_identifiers(self.tree.copy(), dialect="duckdb").sql(dialect="duckdb", comments=False, identify=True)
+
+
+class Catalog(Mapping[str, View]):
+    """The views of one version of `sql/`, by name."""
+
+    def __init__(self, views: Mapping[str, str], raw_schema: str) -> None:
+        self.raw_schema = raw_schema
+        self._views = {name: View(name, text, raw_schema) for name, text in sorted(views.items())}
+        self._fingerprints: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> View:
+        return self._views[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._views)
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    def require(self, name: str) -> View:
+        """The view of that name; UsageError names the ones that are near it."""
+        if name in self._views:
+            return self._views[name]
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, self._views, n=3)
+        hint = f"; did you mean {', '.join(near)}?" if near else "; `vlmaudit views` lists them"
+        raise UsageError(f"there is no view {name!r}{hint}")
+
+    def dependencies(self, name: str) -> frozenset[str]:
+        """The views that a view reads directly; DataError where it reads one that does not exist."""
+        reads = {read for read in self[name].reads if not read.startswith(f"{RAW}.")}
+        if unknown := sorted(reads - self._views.keys()):
+            raise DataError(f"sql/{name.replace('.', '/')}.sql reads {', '.join(unknown)}, which no file in sql/ defines")
+        return frozenset(reads)
+
+    def closure(self, names: Iterable[str]) -> list[str]:
+        """These views and all that they read, each after what it reads."""
+        graph: dict[str, frozenset[str]] = {}
+        todo = list(names)
+        while todo:
+            name = todo.pop()
+            if name not in graph:
+                graph[name] = self.dependencies(name)
+                todo.extend(graph[name])
+        try:
+            return list(TopologicalSorter({name: sorted(graph[name]) for name in sorted(graph)}).static_order())
+        except CycleError as fault:
+            raise DataError(f"views in sql/ read each other in a circle: {' -> '.join(fault.args[1])}") from None
+
+    def fingerprint(self, name: str) -> str:
+        """Hash of the view's normal form, the fingerprints of all it reads, the raw schema and sqlglot's version.
+
+        Comments, layout and letter case do not count; parameters are not in it. 16 hexadecimal digits.
+        """
+        for view in self.closure([name]):
+            if view not in self._fingerprints:
+                parts = [sqlglot.__version__, self.raw_schema, self[view].normal_form]
+                parts += [f"{read}={self._fingerprints[read]}" for read in sorted(self.dependencies(view))]
+                self._fingerprints[view] = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+        return self._fingerprints[name]
+
+    def parameters(self, name: str, known: Iterable[str]) -> list[str]:
+        """The parameters, of those known, that the view's closure reads by name."""
+        literals: set[str] = set()
+        for view in self.closure([name]):
+            if "stat.parameter" in self[view].reads:
+                literals |= {literal.name for literal in self[view].tree.find_all(exp.Literal) if literal.is_string}
+        return sorted(literals & set(known))
+
+
+def load(root: Path | None = None) -> Catalog:
+    """Read the views of a folder laid out like `sql/` (by default this installation's)."""
+    root = root or sql_root()
+    if not root.is_dir():
+        raise DataError(f"no folder {root}: the views are missing from this installation")
+    return _catalog({path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in sorted(root.glob("*/*.sql"))})
+
+
+def load_revision(revision: str, root: Path | None = None) -> Catalog:
+    """Read the views as they stood at a git revision of the checkout that holds `sql/`; UsageError where there is none."""
+    root = root or sql_root()
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise UsageError(
+                f"git has no views at {revision!r}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'unknown revision'}"
+            )
+        return done.stdout
+
+    listed = git("ls-tree", "-r", "--name-only", "--end-of-options", revision, ".").split("\n")
+    return _catalog({path: git("show", f"{revision}:./{path}") for path in listed if re.fullmatch(r"[^/]+/[^/]+\.sql", path)})
+
+
+def _catalog(files: Mapping[str, str]) -> Catalog:
+    raw_schema = "\n".join(text for path, text in sorted(files.items()) if path.startswith(f"{RAW}/"))
+    views = {path.removesuffix(".sql").replace("/", "."): text for path, text in files.items() if not path.startswith(f"{RAW}/")}
+    return Catalog(views, raw_schema)

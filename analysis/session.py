@@ -1,0 +1,138 @@
+"""A DuckDB connection on which the raw tables and the needed views can be read.
+
+`open()` makes an in-memory database with the warehouse attached read-only as `raw`; `on()` does the same on a connection that
+already has it attached (the writer's own, while it writes). Views are created in dependency order; one that several others read
+(header `-- cache:`) is computed once, into a table of the in-memory database. Nothing is stored in the warehouse.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from analysis.catalog import RAW, Catalog, load
+from analysis.errors import DataError, LockedError, UsageError
+
+if TYPE_CHECKING:
+    import polars
+
+WAREHOUSE = Path("data/warehouse.duckdb")
+WAIT_S = 5.0  # how long a reader waits for a writer's merge, which takes milliseconds
+
+
+class Session:
+    """A connection with `raw` attached, on which views are created when first asked for."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, catalog: Catalog, settings: Mapping[str, str]) -> None:
+        self.connection = connection
+        self.catalog = catalog
+        self._created: set[str] = set()
+        self._schemas: set[str] = set()
+        self._create("stat.parameter", as_table=True)
+        self.parameters = self._override(settings)
+
+    def _override(self, settings: Mapping[str, str]) -> dict[str, str | None]:
+        known = dict(self.connection.execute("SELECT name, value FROM stat.parameter ORDER BY name").fetchall())
+        for name, value in settings.items():
+            if name not in known:
+                raise UsageError(f"there is no parameter {name!r}: `vlmaudit show stat.parameter` lists them")
+            self.connection.execute("UPDATE stat.parameter SET value = ? WHERE name = ?", [value, name])
+        return {**known, **settings}
+
+    def _create(self, name: str, as_table: bool) -> None:
+        schema, _, view = name.partition(".")
+        if schema not in self._schemas:
+            self.connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
+            self._schemas.add(schema)
+        kind = "TABLE" if as_table else "VIEW"
+        self.connection.execute(f'CREATE {kind} "{schema}"."{view}" AS {self.catalog[name].text}')
+        self._created.add(name)
+
+    def need(self, *names: str) -> None:
+        """Create these views and all that they read, where that has not been done."""
+        for name in names:
+            self.catalog.require(name)
+        for name in self.catalog.closure(names):
+            if name not in self._created:
+                self._create(name, as_table=self.catalog[name].cache is not None)
+
+    def mentioned(self, query: str) -> list[str]:
+        """The views whose names stand in a query's text."""
+        found = {f"{schema}.{name}".lower() for schema, name in re.findall(r'"?(\w+)"?\s*\.\s*"?(\w+)"?', query)}
+        return sorted(found & self.catalog.keys())
+
+    def query(self, sql: str, parameters: Any = None) -> polars.DataFrame:
+        """Run one query, creating the views it mentions first. Columns keep DuckDB's types; JSON columns are text."""
+        import polars  # here, not above: importing it costs more than most commands that need no frame
+
+        self.need(*self.mentioned(sql))
+        return polars.DataFrame(self.connection.sql(sql, params=parameters))  # over Arrow's C stream; `.pl()` would need pyarrow
+
+    def rows(self, sql: str, parameters: Any = None) -> list[dict[str, Any]]:
+        """The same as a list of dicts of plain Python values."""
+        self.need(*self.mentioned(sql))
+        result = self.connection.execute(sql, parameters)
+        names = [column[0] for column in result.description or []]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def on(connection: duckdb.DuckDBPyConnection, settings: Mapping[str, str] | None = None, catalog: Catalog | None = None) -> Session:
+    """A session on an in-memory connection to which the warehouse is already attached as `raw`."""
+    return Session(connection, catalog or load(), settings or {})
+
+
+@contextmanager
+def open(warehouse: Path = WAREHOUSE, settings: Mapping[str, str] | None = None, catalog: Catalog | None = None) -> Iterator[Session]:
+    """Open a warehouse read-only in a fresh in-memory database.
+
+    Raises DataError where the file is missing or is no warehouse, LockedError where a writer holds it for longer than a merge takes.
+    """
+    connection = duckdb.connect(config={"python_enable_replacements": False})
+    try:
+        attach(connection, warehouse)
+        yield on(connection, settings, catalog)
+    finally:
+        connection.close()
+
+
+def attach(connection: duckdb.DuckDBPyConnection, warehouse: Path) -> None:
+    """Attach a warehouse read-only as `raw`, waiting a little for a writer that is merging."""
+    if not warehouse.exists():
+        raise DataError(f"no warehouse at {warehouse}: `vlmaudit generate` or `vlmaudit ingest` makes one")
+    quoted = str(warehouse).replace("'", "''")
+    deadline = time.monotonic() + WAIT_S
+    while True:
+        try:
+            connection.execute(f"ATTACH '{quoted}' AS {RAW} (READ_ONLY)")
+            return
+        except duckdb.IOException as fault:
+            if "lock" not in str(fault).lower():
+                raise DataError(f"{warehouse} cannot be read as a warehouse: {first_line(fault)}; `vlmaudit doctor` says more") from None
+            if time.monotonic() > deadline:
+                raise LockedError(f"{warehouse} is held by another process ({holder(fault)}): wait for it to end, or stop it") from None
+            time.sleep(0.02)
+        except duckdb.Error as fault:
+            raise DataError(f"{warehouse} cannot be read as a warehouse: {first_line(fault)}; `vlmaudit doctor` says more") from None
+
+
+def first_line(fault: BaseException) -> str:
+    return str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
+
+
+def holder(fault: BaseException) -> str:
+    """The process that DuckDB's message names as holding the lock."""
+    found = re.search(r"held in (.*?)\s*\(PID (\d+)\)", str(fault))
+    return f"{Path(found[1]).name}, PID {found[2]}" if found else first_line(fault)
+
+
+def tables(connection: duckdb.DuckDBPyConnection) -> Iterable[str]:
+    """The raw tables of the attached warehouse."""
+    return [
+        row[0] for row in connection.execute(f"SELECT table_name FROM duckdb_tables() WHERE database_name = '{RAW}' ORDER BY 1").fetchall()
+    ]

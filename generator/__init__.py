@@ -1,0 +1,1 @@
+"""The only code that talks to models: it writes raw rows and never interprets an answer."""

@@ -1,0 +1,13 @@
+-- grain: one row is one parameter of the analysis, at its default; `--set NAME=VALUE` replaces the value for one call.
+-- columns: name (dotted), value (text, cast where it is read; NULL: decided by the view that reads it), unit, note
+SELECT name, value, unit, note
+FROM (VALUES
+    ('study', NULL, 'name', 'the study to read; NULL: the one whose grid was appended last'),
+    ('parse.rules', 'strict', 'strict|lenient', 'the rule set that reads labels out of completions'),
+    ('arm.field_policy', 'relevant', 'relevant|usable', 'relevant: rows whose fields that a measure needs were read; usable: only rows that lost no field'),
+    ('arm.replicate', '0', 'integer', 'the replicate that headline views read'),
+    ('stat.resamples', '10000', 'resamples', 'bootstrap resamples of an interval'),
+    ('stat.confidence', '0.95', 'fraction', 'coverage of an interval'),
+    ('stat.seed', '0', 'integer', 'seed of the bootstrap weights'),
+    ('stat.min_clusters', '20', 'clusters', 'fewer are flagged as too few for an interval to be trusted')
+) AS parameter (name, value, unit, note)
