@@ -7,7 +7,6 @@ after any interruption; with nothing new the file is not even opened for writing
 
 from __future__ import annotations
 
-import base64
 import fcntl
 import hashlib
 import json
@@ -15,13 +14,11 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +26,7 @@ import duckdb
 
 from analysis import catalog, session
 from analysis.errors import DataError, LockedError
-
-Row = Mapping[str, Any]
-Record = tuple[str, Row]  # a table's name and one row of it
+from generator.journal import Journal, Record, Row, columns, encode, read, to_json
 
 STORAGE_VERSION = "v1.4.0"  # older DuckDB releases can still open the file
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -128,7 +123,7 @@ class Writer:
         """Merge what the journal holds so far, then drop it; records may be appended meanwhile, from another thread."""
         inserted: Counter[str] = Counter()
         for part in self.journal.take():
-            inserted += self._merge_encoded(_with_response(read_journal(part)))
+            inserted += self._merge_encoded(_with_response(read(part)))
             part.unlink()  # only now: a crash before this line repeats a merge that then finds nothing new
         return inserted
 
@@ -144,8 +139,8 @@ class Writer:
 
         A cell has every column of raw.grid but study, grid_id and created_at. grid_id is a running number and a digest of the cells.
         """
-        columns = [name for name in columns_of("grid") if name not in ("study", "grid_id", "created_at")]
-        rows = [{name: cell.get(name) for name in columns} for cell in cells]
+        named = [name for name in columns("grid") if name not in ("study", "grid_id", "created_at")]
+        rows = [{name: cell.get(name) for name in named} for cell in cells]
         lines = sorted({json.dumps(row, sort_keys=True) for row in rows})
         digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
         newest = self._newest_grid(study)
@@ -191,7 +186,7 @@ class Writer:
 
     def _stage(self, table: str, chunk: _Chunk) -> None:
         """Read the chunk's rows of one table into the in-memory table fresh_<table>, typed as the warehouse has them."""
-        types = columns_of(table)
+        types = columns(table)
         as_text = {"BLOB": "from_base64({0})", "JSON": "{0}::JSON"}
         read = ", ".join(f"\"{name}\": '{'VARCHAR' if kind in as_text else kind}'" for name, kind in types.items())
         select = ", ".join(f"{as_text.get(kind, '{0}').format(_name(name))} AS {_name(name)}" for name, kind in types.items())
@@ -220,9 +215,7 @@ class Writer:
     def _refuse_other_content(self, table: str) -> None:
         key = ", ".join(map(_name, KEYS[table]))
         differs = " OR ".join(
-            f"fresh.{_name(name)} IS DISTINCT FROM stored.{_name(name)}"
-            for name in columns_of(table)
-            if name not in (*KEYS[table], "run_id")
+            f"fresh.{_name(name)} IS DISTINCT FROM stored.{_name(name)}" for name in columns(table) if name not in (*KEYS[table], "run_id")
         )
         source = ", fresh.source, stored.source" if table == "item" else ""
         found = self._connection.execute(
@@ -262,81 +255,6 @@ class Writer:
             self._connection.execute("DETACH raw")
 
 
-class Journal:
-    """Records in the order they arrived, one line of JSON each, durable once `sync` has returned.
-
-    A whole line is written by one system call, so a killed process loses none that was appended; `sync` (which may run in another
-    thread) adds that a power failure loses none either.
-    """
-
-    def __init__(self, warehouse: Path) -> None:
-        self.path = warehouse.with_name(f"{warehouse.name}.journal")
-        self.taken = warehouse.with_name(f"{warehouse.name}.journal.merging")
-        self._file: int | None = None
-        self._lock = threading.Lock()  # between one thread that syncs or takes and another that appends
-
-    def append(self, records: Iterable[Record]) -> None:
-        """Write records with one system call; either all of them are in the journal then, or DataError is raised and none is."""
-        line = b"".join(
-            json.dumps({"table": table, "row": encode(table, row)}, ensure_ascii=False).encode() + b"\n" for table, row in records
-        )
-        with self._lock:
-            if self._file is None:
-                self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            end = os.fstat(self._file).st_size
-            try:
-                written = os.write(self._file, line)
-            except OSError as fault:
-                written, reason = 0, fault.strerror
-            else:
-                reason = "the disk is full"
-            if written < len(line):
-                os.ftruncate(self._file, end)
-                raise DataError(f"{self.path} cannot be written ({reason}): make room, then run again; what was journalled is kept")
-
-    def sync(self) -> None:
-        """Return once everything appended before this call is on the disk."""
-        with self._lock:
-            file = os.dup(self._file) if self._file is not None else None
-        if file is not None:
-            os.fsync(file)  # outside the lock: appending goes on meanwhile
-            os.close(file)
-
-    def take(self) -> Iterator[Path]:
-        """The journal's files, oldest first, set aside so that appending goes on in a new one; the caller removes each when merged."""
-        if self.taken.exists():  # left by a merge that was interrupted
-            yield self.taken
-        with self._lock:
-            if self._file is not None:
-                os.fsync(self._file)
-                os.close(self._file)
-                self._file = None
-            if not self.path.exists():
-                return
-            os.replace(self.path, self.taken)
-        yield self.taken
-
-    def close(self) -> None:
-        """Stop appending; the file stays for the next merge."""
-        with self._lock:
-            if self._file is not None:
-                os.close(self._file)
-                self._file = None
-
-
-def read_journal(path: Path) -> Iterator[Record]:
-    """The whole records of a journal file, encoded as they were; a last line that was cut short is no record."""
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                record = json.loads(line)
-                yield record["table"], record["row"]
-            except (ValueError, KeyError, TypeError):
-                raise DataError(f"{path} line {number} is damaged: move that line elsewhere, then run again to merge the others") from None
-
-
 def _with_response(records: Iterable[Record]) -> Iterator[Record]:
     """A run's row goes in with its first response: alone it would change the file although nothing was answered."""
     runs: dict[str, Row] = {}
@@ -347,86 +265,6 @@ def _with_response(records: Iterable[Record]) -> Iterator[Record]:
         if row.get("run_id") in runs:
             yield "run", runs.pop(row["run_id"])
         yield table, row
-
-
-def encode(table: str, row: Row) -> dict[str, Any]:
-    """A row as JSON can carry it without loss: bytes in base64, JSON and times as text. Raises DataError naming what does not fit."""
-    types = columns_of(table)
-    if unknown := row.keys() - types.keys():
-        raise DataError(f"raw.{table} has no column {', '.join(sorted(unknown))}")
-    encoded: dict[str, Any] = {}
-    for name, value in row.items():
-        if value is None:
-            continue
-        if table == "completion" and name == "response":
-            encoded |= _encode_body(value)
-        else:
-            encoded[name] = _encode_value(f"raw.{table}.{name}", types[name], value)
-    return encoded
-
-
-def _encode_body(body: bytes | str) -> dict[str, str]:
-    """A response body verbatim: as text where it is valid UTF-8 (NUL included), else its bytes."""
-    data = body if isinstance(body, bytes) else body.encode("utf-8", "surrogatepass")
-    try:
-        return {"response": data.decode("utf-8")}
-    except UnicodeDecodeError:
-        return {"response_bytes": base64.b64encode(data).decode()}
-
-
-def _encode_value(column: str, kind: str, value: Any) -> Any:
-    if kind == "BLOB":
-        return base64.b64encode(value).decode()
-    if kind == "JSON":
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return _without_lone_surrogates(text)
-    if isinstance(value, datetime):
-        return (value.astimezone(UTC) if value.tzinfo else value).replace(tzinfo=None).isoformat(sep=" ")
-    if kind == "VARCHAR":
-        if not isinstance(value, str):
-            raise DataError(
-                f'{column} is text, not {json.dumps(value, default=str)}: write it in quotes, so that 1 and "1" cannot be mixed'
-            )
-        if any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise DataError(f"{column} {value!r} holds half a surrogate pair, which is no text")
-    return value
-
-
-def _without_lone_surrogates(text: str) -> str:
-    """JSON text that DuckDB accepts. Only bodies must survive byte for byte, and they are no JSON column."""
-    if "\\ud" not in text.lower() and text.isascii():
-        return text
-    try:
-        return (
-            json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8").decode() if "\\ud" in text.lower() else text.encode().decode()
-        )
-    except UnicodeEncodeError:
-        clean = json.dumps(json.loads(text), ensure_ascii=False)
-        return clean.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    except ValueError:
-        return text  # no JSON at all: DuckDB names what is wrong with it
-
-
-@cache
-def _schema() -> Mapping[str, Mapping[str, str]]:
-    connection = duckdb.connect()
-    try:
-        connection.execute(catalog.load().raw_schema)
-        found: dict[str, dict[str, str]] = {}
-        for table, name, kind in connection.execute(
-            "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal ORDER BY table_name, column_index"
-        ).fetchall():
-            found.setdefault(table, {})[name] = kind
-        return found
-    finally:
-        connection.close()
-
-
-def columns_of(table: str) -> Mapping[str, str]:
-    """The columns of a raw table and their types, in order, as `sql/raw` has them; DataError where there is no such table."""
-    if table not in _schema():
-        raise DataError(f"there is no raw table {table!r}: {', '.join(_schema())}")
-    return _schema()[table]
 
 
 class _Chunk:
@@ -453,7 +291,7 @@ class _Chunk:
         return list(self.files)
 
     def add(self, table: str, row: Row) -> None:
-        line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
+        line = to_json(row).encode() + b"\n"
         if self._repeats(table, row, line):
             return
         if table not in self._open:
@@ -535,7 +373,7 @@ def _attach_for_writing(connection: duckdb.DuckDBPyConnection, path: Path) -> No
     deadline = time.monotonic() + session.WAIT_S
     while True:
         try:
-            connection.execute(f"ATTACH {_quoted(path)} AS raw (STORAGE_VERSION '{STORAGE_VERSION}')")
+            connection.execute(f"ATTACH {_quoted(path)} AS raw")
             return
         except duckdb.Error as fault:
             if "lock" not in str(fault).lower():
