@@ -8,19 +8,23 @@ from __future__ import annotations
 import hashlib
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from importlib.metadata import version
 from pathlib import Path
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
+from sqlglot.optimizer.qualify_tables import qualify_tables
 
 from analysis.errors import DataError, UsageError
 
 RAW = "raw"
+ERROR, WARNING = "error", "warning"
 
 
 def sql_root() -> Path:
@@ -56,6 +60,7 @@ class View:
 
     @property
     def grain(self) -> str:
+        """What one row is."""
         return self.header.get("grain", "")
 
     @property
@@ -64,12 +69,17 @@ class View:
         return self.header.get("cache")
 
     @property
+    def severity(self) -> str:
+        """Of an audit: `error` where a row breaks a promise that results rest on, `warning` where a reader should only know of it."""
+        return self.header.get("severity", ERROR)
+
+    @property
     def scans(self) -> Mapping[str, int]:
         """How often the view's own text may scan each raw table, cached views it reads not counted."""
         return {table: int(times) for table, times in re.findall(r"(\w+) (\d+)", self.header.get("scans", ""))}
 
     @cached_property
-    def tree(self) -> exp.Expression:
+    def tree(self) -> exp.Query:
         """The view's query as a syntax tree; DataError where the file holds no single query."""
         try:
             trees = [tree for tree in sqlglot.parse(self.text, dialect="duckdb") if tree is not None]
@@ -80,14 +90,37 @@ class View:
         return trees[0]
 
     @cached_property
+    def mentions(self) -> tuple[str, ...]:
+        """Every `schema.name` in the query, as often as it stands there: views, and raw tables as `raw.<table>`."""
+        return tuple(f"{table.db}.{table.name}".lower() for table in self.tree.find_all(exp.Table) if table.db)
+
+    @property
     def reads(self) -> frozenset[str]:
-        """Every `schema.name` that the query reads: views, and raw tables as `raw.<table>`."""
-        return frozenset(f"{table.db}.{table.name}" for table in self.tree.find_all(exp.Table) if table.db)
+        """Every view and raw table that the query reads."""
+        return frozenset(self.mentions)
 
     @cached_property
     def normal_form(self) -> str:
-        """The query without comments, layout and letter case: what a fingerprint covers."""
-        return normalize_identifiers(self.tree.copy(), dialect="duckdb").sql(dialect="duckdb", comments=False, identify=True)
+        """The query without comments, layout, letter case and the names of its CTEs and table aliases: what a fingerprint covers."""
+        tree = normalize_identifiers(self.tree.copy(), dialect="duckdb")
+        return (_renamed(tree) or tree).sql(dialect="duckdb", comments=False, identify=True)
+
+
+def _renamed(tree: exp.Query) -> exp.Query | None:
+    """The query with its CTEs and table aliases numbered; None where a name could then be mistaken for another, so that it must count."""
+    renamed = qualify_tables(tree.copy(), dialect="duckdb", canonicalize_table_aliases=True)
+    ctes = [cte.alias for cte in renamed.find_all(exp.CTE)]
+    numbered = {name: f"cte_{number}" for number, name in enumerate(ctes)}
+    if len(numbered) < len(ctes):
+        return None
+    for cte in renamed.find_all(exp.CTE):
+        cte.args["alias"].set("this", exp.to_identifier(numbered[cte.alias]))
+    for table in renamed.find_all(exp.Table):
+        if not table.db and table.name in numbered:
+            table.set("this", exp.to_identifier(numbered[table.name]))
+    aliases = {source.alias for source in renamed.find_all(exp.Table, exp.Subquery, exp.Lateral, exp.Unnest, exp.Values)}
+    qualifiers = {column.parts[0].name for column in renamed.find_all(exp.Column) if len(column.parts) > 1}
+    return renamed if qualifiers <= aliases else None
 
 
 class Catalog(Mapping[str, View]):
@@ -141,14 +174,27 @@ class Catalog(Mapping[str, View]):
     def fingerprint(self, name: str) -> str:
         """Hash of the view's normal form, the fingerprints of all it reads, the raw schema and sqlglot's version.
 
-        Comments, layout and letter case do not count; parameters are not in it. 16 hexadecimal digits.
+        Comments, layout, letter case and the names of CTEs and table aliases do not count; parameters are not in it. 16 hexadecimal digits.
         """
         for view in self.closure([name]):
             if view not in self._fingerprints:
-                parts = [sqlglot.__version__, self.raw_schema, self[view].normal_form]
+                parts = [version("sqlglot"), self.raw_schema, self[view].normal_form]
                 parts += [f"{read}={self._fingerprints[read]}" for read in sorted(self.dependencies(view))]
                 self._fingerprints[view] = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
         return self._fingerprints[name]
+
+    def cost(self, name: str) -> dict[str, int]:
+        """How often each raw table is scanned to compute a view from nothing: a cached view once, any other at each mention."""
+        total: Counter[str] = Counter()
+        todo, kept = [name], set[str]()
+        while todo:
+            view = self[todo.pop()]
+            if view.cache and view.name in kept:
+                continue
+            kept.add(view.name)
+            total.update(view.scans)
+            todo += [read for read in view.mentions if not read.startswith(f"{RAW}.")]
+        return dict(sorted(total.items()))
 
     def parameters(self, name: str, known: Iterable[str]) -> list[str]:
         """The parameters, of those known, that the view's closure reads by name."""
@@ -172,7 +218,8 @@ def load_revision(revision: str, root: Path | None = None) -> Catalog:
     root = root or sql_root()
 
     def git(*arguments: str) -> str:
-        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
+        command = ["git", "-C", str(root), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - git itself, no shell
         if done.returncode:
             raise UsageError(
                 f"git has no views at {revision!r}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'unknown revision'}"

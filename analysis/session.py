@@ -7,6 +7,7 @@ already has it attached (the writer's own, while it writes). Views are created i
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,10 +39,14 @@ class Session:
         self.parameters = self._override(settings)
 
     def _override(self, settings: Mapping[str, str]) -> dict[str, str | None]:
-        known = dict(self.connection.execute("SELECT name, value FROM stat.parameter ORDER BY name").fetchall())
+        known, units = {}, {}
+        for name, value, unit in self.connection.execute("SELECT name, value, unit FROM stat.parameter ORDER BY name").fetchall():
+            known[name], units[name] = value, unit
         for name, value in settings.items():
             if name not in known:
                 raise UsageError(f"there is no parameter {name!r}: `vlmaudit show stat.parameter` lists them")
+            if wanted := unmet(value, units[name]):
+                raise UsageError(f"--set {name}={value}: {name} takes {wanted}")
             self.connection.execute("UPDATE stat.parameter SET value = ? WHERE name = ?", [value, name])
         return {**known, **settings}
 
@@ -74,12 +79,42 @@ class Session:
         self.need(*self.mentioned(sql))
         return polars.DataFrame(self.connection.sql(sql, params=parameters))  # over Arrow's C stream; `.pl()` would need pyarrow
 
-    def rows(self, sql: str, parameters: Any = None) -> list[dict[str, Any]]:
-        """The same as a list of dicts of plain Python values."""
+    def fetch(self, sql: str, parameters: Any = None) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """The same as column names and rows of plain Python values."""
         self.need(*self.mentioned(sql))
         result = self.connection.execute(sql, parameters)
-        names = [column[0] for column in result.description or []]
-        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        return [column[0] for column in result.description or []], result.fetchall()
+
+    def rows(self, sql: str, parameters: Any = None) -> list[dict[str, Any]]:
+        """The same as a list of dicts of plain Python values."""
+        names, rows = self.fetch(sql, parameters)
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def studies(self) -> list[str]:
+        """The studies of the warehouse, by name."""
+        return [row[0] for row in self.connection.execute(f"SELECT DISTINCT study FROM {RAW}.grid ORDER BY study").fetchall()]
+
+
+def unmet(value: str, unit: str) -> str | None:
+    """What a parameter of that unit takes, where the value is none of it."""
+    if "|" in unit:
+        words = unit.split("|")
+        return None if value in words else f"one of {', '.join(words)}"
+    if unit == "fraction":
+        return None if _number(value) is not None and 0 < float(value) < 1 else "a fraction between 0 and 1"
+    if unit in {"name", "text"}:
+        return None if value else "a name"
+    if unit in {"integer", "resamples", "clusters", "calls"}:
+        return None if re.fullmatch(r"\d{1,9}", value) else "a whole number of at most nine digits"
+    return None if _number(value) is not None else "a number"
+
+
+def _number(value: str) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def on(connection: duckdb.DuckDBPyConnection, settings: Mapping[str, str] | None = None, catalog: Catalog | None = None) -> Session:
@@ -96,9 +131,26 @@ def open(warehouse: Path = WAREHOUSE, settings: Mapping[str, str] | None = None,
     connection = duckdb.connect(config={"python_enable_replacements": False})
     try:
         attach(connection, warehouse)
+        if missing := sorted({"completion", "grid"} - set(tables(connection))):
+            raise DataError(f"{warehouse} is no warehouse: it has no table {' or '.join(missing)}; `vlmaudit doctor` says more")
         yield on(connection, settings, catalog)
     finally:
         connection.close()
+
+
+def empty_warehouse(catalog: Catalog | None = None) -> duckdb.DuckDBPyConnection:
+    """An in-memory database with empty raw tables attached as `raw`: enough to bind views and to read parameters."""
+    connection = duckdb.connect(config={"python_enable_replacements": False})
+    connection.execute(f"ATTACH ':memory:' AS {RAW}")
+    connection.execute(f"USE {RAW}")
+    connection.execute((catalog or load()).raw_schema)
+    connection.execute("USE memory")
+    return connection
+
+
+def defaults(catalog: Catalog | None = None) -> Mapping[str, str | None]:
+    """The parameters of the analysis and their values, where none is set."""
+    return on(empty_warehouse(catalog), catalog=catalog).parameters
 
 
 def attach(connection: duckdb.DuckDBPyConnection, warehouse: Path) -> None:
@@ -122,6 +174,7 @@ def attach(connection: duckdb.DuckDBPyConnection, warehouse: Path) -> None:
 
 
 def first_line(fault: BaseException) -> str:
+    """The first line of a fault's message, or the fault's kind where it has none."""
     return str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
 
 
