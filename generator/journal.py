@@ -99,7 +99,7 @@ def encode(table: str, row: Row) -> dict[str, Any]:
 
     Raises DataError naming a column that does not exist, or a number or half a surrogate pair where text belongs.
     """
-    types = columns(table)
+    types = columns_of(table)
     encoded: dict[str, Any] = {}
     for name, value in row.items():
         if name not in types:
@@ -171,7 +171,7 @@ def _tables() -> Mapping[str, Mapping[str, str]]:
         connection.close()
 
 
-def columns(table: str) -> Mapping[str, str]:
+def columns_of(table: str) -> Mapping[str, str]:
     """The columns of a raw table with their types, in the order of `sql/raw`; DataError where there is no such table."""
     if table not in _tables():
         raise DataError(f"there is no raw table {table!r}: there are {', '.join(_tables())}")

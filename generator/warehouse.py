@@ -26,7 +26,9 @@ import duckdb
 
 from analysis import catalog, session
 from analysis.errors import DataError, LockedError
-from generator.journal import Journal, Record, Row, columns, encode, read, to_json
+from generator.journal import Journal, Record, Row, columns_of, encode, read, to_json
+
+__all__ = ["KEYS", "Writer", "columns_of", "completion_id", "create", "lock_holder", "make_private", "writer"]
 
 STORAGE_VERSION = "v1.4.0"  # older DuckDB releases can still open the file
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -139,7 +141,7 @@ class Writer:
 
         A cell has every column of raw.grid but study, grid_id and created_at. grid_id is a running number and a digest of the cells.
         """
-        named = [name for name in columns("grid") if name not in ("study", "grid_id", "created_at")]
+        named = [name for name in columns_of("grid") if name not in ("study", "grid_id", "created_at")]
         rows = [{name: cell.get(name) for name in named} for cell in cells]
         lines = sorted({json.dumps(row, sort_keys=True) for row in rows})
         digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
@@ -186,7 +188,7 @@ class Writer:
 
     def _stage(self, table: str, chunk: _Chunk) -> None:
         """Read the chunk's rows of one table into the in-memory table fresh_<table>, typed as the warehouse has them."""
-        types = columns(table)
+        types = columns_of(table)
         as_text = {"BLOB": "from_base64({0})", "JSON": "{0}::JSON"}
         read = ", ".join(f"\"{name}\": '{'VARCHAR' if kind in as_text else kind}'" for name, kind in types.items())
         select = ", ".join(f"{as_text.get(kind, '{0}').format(_name(name))} AS {_name(name)}" for name, kind in types.items())
@@ -215,7 +217,9 @@ class Writer:
     def _refuse_other_content(self, table: str) -> None:
         key = ", ".join(map(_name, KEYS[table]))
         differs = " OR ".join(
-            f"fresh.{_name(name)} IS DISTINCT FROM stored.{_name(name)}" for name in columns(table) if name not in (*KEYS[table], "run_id")
+            f"fresh.{_name(name)} IS DISTINCT FROM stored.{_name(name)}"
+            for name in columns_of(table)
+            if name not in (*KEYS[table], "run_id")
         )
         source = ", fresh.source, stored.source" if table == "item" else ""
         found = self._connection.execute(
