@@ -128,11 +128,12 @@ def stored_request(body: Mapping[str, Any]) -> dict[str, Any]:
 def check_fields(body: Mapping[str, Any], serving: str) -> None:
     """DataError where a body has a field that its endpoint is not known to read, or lacks one, or has it with another type."""
     declared = FIELDS[serving]
-    for name in body.keys() | declared.keys():
+    for name in body:
         if name not in declared:
-            raise DataError(f"a request to a {serving} endpoint has no field {name!r}: it would be ignored in silence")
-        if type(body.get(name)) is not declared[name]:
-            raise DataError(f"the field {name!r} of a request must be of type {declared[name].__name__}, not {body.get(name)!r}")
+            raise DataError(f"a request has the field {name!r}, which no {serving} endpoint reads: it would be ignored in silence")
+    for name, kind in declared.items():
+        if type(body.get(name)) is not kind:
+            raise DataError(f"the field {name!r} of a request must be of type {kind.__name__}, not {body.get(name)!r}")
 
 
 def _cell(study: Study, model: Model, thinking: bool, replicate: int, item: Item, arm: str, template: str) -> Cell:
@@ -171,6 +172,7 @@ def _request_key(cell: Cell, prompt: Prompt) -> str:
         "parts": [["image", part.image_sha256] if isinstance(part, Image) else ["text", part.text] for part in prompt.parts],
         "decoding": _decoding(cell),
     }
+    del identity["request_key"]
     return hashlib.sha256(json.dumps(identity, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:32]
 
 
