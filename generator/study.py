@@ -132,7 +132,7 @@ def _read(params: Path) -> Mapping[str, Any]:
     try:
         document = yaml.load(params.read_text(encoding="utf-8"), _Loader)  # noqa: S506 (a safe loader)
     except FileNotFoundError:
-        raise DataError(f"there is no file {params}: run in the project's folder, or name the file with --params") from None
+        raise DataError(f"there is no file {params}: run in the project's folder, or name the file") from None
     except (OSError, UnicodeDecodeError) as fault:
         raise DataError(f"{params} cannot be read: {fault}") from None
     except yaml.YAMLError as fault:
