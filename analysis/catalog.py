@@ -186,7 +186,7 @@ class Catalog(Mapping[str, View]):
     def cost(self, name: str) -> dict[str, int]:
         """How often each raw table is scanned to compute a view from nothing: a cached view once, any other at each mention."""
         total: Counter[str] = Counter()
-        todo, kept = [name], set[str]()
+        todo, kept = self.closure([name])[-1:], set[str]()
         while todo:
             view = self[todo.pop()]
             if view.cache and view.name in kept:
@@ -233,4 +233,30 @@ def load_revision(revision: str, root: Path | None = None) -> Catalog:
 def _catalog(files: Mapping[str, str]) -> Catalog:
     raw_schema = "\n".join(text for path, text in sorted(files.items()) if path.startswith(f"{RAW}/"))
     views = {path.removesuffix(".sql").replace("/", "."): text for path, text in files.items() if not path.startswith(f"{RAW}/")}
-    return Catalog(views, raw_schema)
+    return Catalog({name: _read_over(text, views) for name, text in views.items()}, raw_schema)
+
+
+def _read_over(text: str, views: Mapping[str, str]) -> str:
+    """A view's text with the directive `-- over: A is B` carried out: the views it reads are put in its place as they stand when A is B.
+
+    So one way to compute (`stat.interval`) is written once, over a named shape (`stat.sums`), and read over each family that has that shape.
+    """
+    match = re.search(r"^-- over: ([a-z_.]+) is ([a-z_.]+)$", text, re.MULTILINE)
+    if not match:
+        return text
+    shape, family = match[1], match[2]
+    names = "|".join(re.escape(name) for name in sorted(views, key=len, reverse=True))
+
+    def code(of: str) -> str:
+        return "\n".join(line for line in of.splitlines() if not line.lstrip().startswith("--"))
+
+    def depends(name: str) -> bool:
+        return name == shape or any(depends(read) for read in set(re.findall(rf"\b({names})\b", code(views[name]))))
+
+    def place(found: re.Match[str]) -> str:
+        if found[1] == shape:
+            return family
+        return f"(\n{re.sub(rf'{chr(92)}b({names}){chr(92)}b', place, code(views[found[1]]))}\n)" if depends(found[1]) else found[1]
+
+    header = "\n".join(line for line in text.splitlines() if line.startswith("--"))
+    return f"{header}\n{re.sub(rf'{chr(92)}b({names}){chr(92)}b', place, code(text))}"
