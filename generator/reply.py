@@ -1,0 +1,86 @@
+"""What one HTTP exchange with a model brought back, and who says it answered."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One HTTP exchange: what came back, or what went wrong.
+
+    `body` is what the server sent, undone of its content-encoding only; None where no response began, and what had arrived where it
+    was cut short (`error` says so). `error` is None or {"type", "message"}.
+    """
+
+    started_at: datetime
+    latency_s: float
+    http_status: int | None = None
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    error: Mapping[str, str] | None = None
+
+
+def metadata(reply: Reply) -> dict[str, Any]:
+    """Who answered and what it cost, as far as the reply says so: columns of raw.completion, None where it does not. Never an estimate.
+
+    Reads the fields of OpenAI, vLLM (`system_fingerprint` = vllm-<version>-<hash>) and OpenRouter (`provider`, `usage.cost`).
+    """
+    body = json_object(reply.body)
+    usage = mapping(body.get("usage"))
+    engine = re.fullmatch(r"(vllm|vlmaudit)-(.+)-[^-]+", name_in(body.get("system_fingerprint")) or "")
+    return {
+        "provider": name_in(body.get("provider")) or name_in(mapping(mapping(body.get("error")).get("metadata")).get("provider_name")),
+        "served_model": name_in(body.get("model")),
+        "precision": name_in(body.get("precision")) or name_in(body.get("quantization")) or name_in(reply.headers.get("x-precision")),
+        "engine": engine and engine[1],
+        "engine_version": engine and engine[2],
+        "generation_id": name_in(body.get("id")),
+        "prompt_tokens": count_in(usage.get("prompt_tokens")),
+        "completion_tokens": count_in(usage.get("completion_tokens")),
+        "reasoning_tokens": count_in(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")),
+        "cost_usd": amount_in(usage.get("cost")),
+    }
+
+
+def departs(pin_provider: str | None, pin_precision: str | None, answered: Mapping[str, Any]) -> str | None:
+    """How a reply's `metadata` departs from the pinned provider and precision, in words; None where it does not or does not say."""
+    for what, pinned in (("provider", pin_provider), ("precision", pin_precision)):
+        found = answered.get(what)
+        if pinned and found and str(found).casefold() != pinned.casefold():
+            return f"{what} {found!r} answered where {pinned!r} is pinned"
+    return None
+
+
+def json_object(body: bytes | None) -> dict[str, Any]:
+    """A body's JSON object; empty where it is anything else."""
+    try:
+        # An integer of thousands of digits is legal JSON, but Python refuses to read it; as a float it is out of range, and harmless.
+        return mapping(json.loads(body or b"", parse_int=lambda digits: int(digits) if len(digits) < 20 else float("inf")))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """The value where it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def name_in(value: Any) -> str | None:
+    """The value where it is a text that can be a name: not empty, nothing unprintable (a lone surrogate, NUL)."""
+    return value if isinstance(value, str) and value and value.isprintable() else None
+
+
+def count_in(value: Any) -> int | None:
+    """The value where it is a whole number from 0 on that fits 64 bits."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else None
+
+
+def amount_in(value: Any) -> float | None:
+    """The value where it is a finite number from 0 on."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf") else None
