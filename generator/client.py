@@ -106,7 +106,7 @@ class Client:
         self._longest_wait_s = longest_wait_s
         self._not_before = 0.0
         self._hide = hider(api_key)
-        self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
+        self._headers = httpx.Headers({"Content-Type": "application/json"} | ({"Authorization": f"Bearer {api_key}"} if api_key else {}))
         self._transport = transport
         self._tls = httpx.create_ssl_context()
         self._idle: list[httpx.AsyncClient] = []
