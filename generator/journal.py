@@ -37,8 +37,8 @@ class Journal:
         self._lock = threading.Lock()
 
     def append(self, records: Iterable[Record]) -> None:
-        """Write encoded records by one system call: afterwards all are in the journal, or DataError is raised and none is."""
-        lines = b"".join(to_json({"table": table, "row": row}).encode() + b"\n" for table, row in records)
+        """Write records by one system call: afterwards all are in the journal, or DataError is raised and none is."""
+        lines = b"".join(to_json({"table": table, "row": encode(table, row)}).encode() + b"\n" for table, row in records)
         with self._lock:
             if self._file is None:
                 self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

@@ -28,7 +28,7 @@ from analysis import catalog, session
 from analysis.errors import DataError, LockedError
 from generator.journal import Journal, Record, Row, columns_of, encode, read, to_json
 
-__all__ = ["KEYS", "Writer", "columns_of", "completion_id", "create", "lock_holder", "make_private", "writer"]
+__all__ = ["KEYS", "Writer", "columns_of", "completion_id", "create", "lock_holder", "make_private", "quoted", "writer"]
 
 STORAGE_VERSION = "v1.4.0"  # older DuckDB releases can still open the file
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -57,7 +57,7 @@ def create(path: Path) -> None:
     new.unlink(missing_ok=True)
     connection = duckdb.connect()
     try:
-        connection.execute(f"ATTACH {_quoted(new)} AS raw (STORAGE_VERSION '{STORAGE_VERSION}')")
+        connection.execute(f"ATTACH {quoted(new)} AS raw (STORAGE_VERSION '{STORAGE_VERSION}')")
         connection.execute("USE raw")
         connection.execute(catalog.load().raw_schema)
         connection.execute("USE memory")
@@ -194,7 +194,7 @@ class Writer:
         select = ", ".join(f"{as_text.get(kind, '{0}').format(_name(name))} AS {_name(name)}" for name, kind in types.items())
         try:
             self._connection.execute(
-                f"CREATE OR REPLACE TEMP TABLE fresh_{table} AS SELECT {select} FROM read_json({_quoted(chunk.files[table])}, "
+                f"CREATE OR REPLACE TEMP TABLE fresh_{table} AS SELECT {select} FROM read_json({quoted(chunk.files[table])}, "
                 f"format = 'newline_delimited', maximum_object_size = {chunk.longest + MIN_OBJECT_BYTES}, columns = {{{read}}})"
             )
         except (duckdb.ConversionException, duckdb.InvalidInputException) as fault:
@@ -377,7 +377,7 @@ def _attach_for_writing(connection: duckdb.DuckDBPyConnection, path: Path) -> No
     deadline = time.monotonic() + session.WAIT_S
     while True:
         try:
-            connection.execute(f"ATTACH {_quoted(path)} AS raw")
+            connection.execute(f"ATTACH {quoted(path)} AS raw")
             return
         except duckdb.Error as fault:
             if "lock" not in str(fault).lower():
@@ -389,7 +389,8 @@ def _attach_for_writing(connection: duckdb.DuckDBPyConnection, path: Path) -> No
             time.sleep(0.02)
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
+    """A path as a SQL literal: ATTACH takes no parameter."""
     return "'" + str(path).replace("'", "''") + "'"
 
 

@@ -1,0 +1,139 @@
+"""How far the studies of a warehouse are, and what the rest of a study would cost."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from analysis import session
+from analysis.errors import UsageError
+from analysis.render import Rows
+from analysis.session import Session
+from generator import grid, study
+from generator.generate import choose, items_of, prepare
+from generator.grid import Cell
+from generator.warehouse import quoted
+
+STATE = """
+    SELECT
+        study, model_id, thinking, task, arm, template, count(*) AS requests,
+        count(*) FILTER (settled) AS done,
+        count(*) FILTER (NOT settled AND attempts = 0) AS missing,
+        count(*) FILTER (NOT settled AND attempts > 0) AS failed,
+        max(reason) FILTER (NOT settled AND attempts > 0) AS reason
+    FROM arm.settled
+    GROUP BY ALL
+    ORDER BY study, model_id, thinking, task, arm, template
+"""
+# What the missing requests would take, at the mean of the answers stored for the same condition; NULL where none says.
+ESTIMATE = """
+    WITH missing AS (
+        SELECT study, model_id, thinking, task, arm, template, count(*) AS requests
+        FROM arm.settled
+        WHERE NOT settled
+        GROUP BY ALL
+    ),
+    answered AS (
+        SELECT
+            model_id, thinking, task, arm, template,
+            sum(prompt_tokens) / nullif(count(prompt_tokens), 0) AS prompt_tokens,
+            sum(completion_tokens) / nullif(count(completion_tokens), 0) AS completion_tokens,
+            sum(cost_usd) / nullif(count(cost_usd), 0) AS cost_usd
+        FROM raw.completion
+        GROUP BY ALL
+    )
+    SELECT
+        missing.*,
+        CAST(requests * answered.prompt_tokens AS BIGINT) AS prompt_tokens,
+        CAST(requests * answered.completion_tokens AS BIGINT) AS completion_tokens,
+        requests * answered.cost_usd AS cost_usd
+    FROM missing
+    LEFT JOIN answered USING (model_id, thinking, task, arm, template)
+    ORDER BY study, model_id, thinking, task, arm, template
+"""
+TABLES = ("item", "completion", "rollout", "observation", "probe", "image", "run")
+
+
+def status(path: Path, names: Sequence[str] = ()) -> Rows:
+    """One row per study and condition: requests asked for, done, never called (missing), called in vain (failed) with a reason.
+
+    UsageError for a study that the warehouse does not hold; DataError where there is no warehouse.
+    """
+    with session.open(path) as reading:
+        stored = reading.studies()
+    if unknown := [name for name in names if name not in stored]:
+        raise UsageError(f"{path} holds no study {unknown[0]!r}: it holds {', '.join(stored) or 'none'}")
+    found = []
+    for name in names or stored:
+        with session.open(path, {"study": name}) as reading:
+            found.append(reading.fetch(STATE))
+    return _joined(found, ("study", "model_id", "thinking", "task", "arm", "template", "requests", "done", "missing", "failed", "reason"))
+
+
+def cost(params: Path, names: Sequence[str], path: Path, data: Path) -> Rows:
+    """One row per study and condition of a params file with requests to send: how many, and the tokens and dollars they would take.
+
+    A dry run: nothing is sent or stored. Estimates are the means of what is stored for the same condition, None where nothing is.
+    """
+    studies = study.load(params)
+    registry = study.registry(params)
+    chosen = choose(studies, names, params)
+    prepare(studies.values(), data)
+    found = []
+    for each in chosen:
+        with _as_if_asked(path, each.name, grid.requests(each, items_of(each, data), registry)) as reading:
+            found.append(reading.fetch(ESTIMATE))
+    columns = ("study", "model_id", "thinking", "task", "arm", "template", "requests", "prompt_tokens", "completion_tokens", "cost_usd")
+    return _joined(found, columns)
+
+
+def total(estimate: Rows) -> str:
+    """The estimate's sum in one line; what is unknown is said to be, and is not in the sum."""
+    requests = sum(row[6] for row in estimate.rows)
+    parts = [f"{requests:,} requests to send"]
+    for place, unit in ((7, "prompt tokens"), (8, "completion tokens"), (9, "dollars")):
+        known = [row for row in estimate.rows if row[place] is not None]
+        unknown = requests - sum(row[6] for row in known)
+        amount = sum(row[place] for row in known)
+        if known:
+            parts.append(f"about {amount:,.4f} {unit}" if place == 9 else f"about {amount:,} {unit}")
+        if unknown:
+            parts.append(f"{unit} of {unknown:,} requests unknown" if known else f"{unit} unknown")
+    return ", ".join(parts)
+
+
+@contextmanager
+def _as_if_asked(path: Path, study_name: str, cells: Iterable[Cell]) -> Iterator[Session]:
+    """A session in which the study's newest grid is this one; the rest is the warehouse's, if there is one."""
+    import polars
+
+    connection = session.empty_warehouse()
+    try:
+        if path.exists():
+            with session.open(path):  # says in one line what is wrong with the file, if anything is
+                pass
+            connection.execute(f"ATTACH {quoted(path)} AS stored (READ_ONLY)")
+            for table in TABLES:
+                connection.execute(f"DROP TABLE raw.main.{table}; CREATE VIEW raw.main.{table} AS SELECT * FROM stored.main.{table}")
+        rows = [{"study": study_name, "grid_id": "", **cell.grid_row()} for cell in cells]
+        with tempfile.TemporaryDirectory(prefix="vlmaudit-") as folder:
+            file = Path(folder, "grid.parquet")
+            polars.DataFrame(rows).write_parquet(file)
+            connection.execute("INSERT INTO raw.grid BY NAME SELECT *, now()::TIMESTAMP AS created_at FROM read_parquet(?)", [str(file)])
+        yield session.on(connection, {"study": study_name})
+    finally:
+        connection.close()
+
+
+def _joined(found: Sequence[tuple[list[str], list[tuple[object, ...]]]], columns: Sequence[str]) -> Rows:
+    return Rows(columns, [row for _, rows in found for row in rows])
+
+
+def waiting(path: Path) -> Mapping[str, int]:
+    """The whole records in each journal file of a warehouse: received, durable, and merged by the next writing command."""
+    from generator.journal import Journal, read
+
+    journal = Journal(path)
+    return {str(file): sum(1 for _ in read(file)) for file in (journal.taken, journal.path) if file.exists()}
