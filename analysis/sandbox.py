@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import duckdb
@@ -17,6 +19,7 @@ import duckdb
 from analysis.errors import UsageError
 
 T = TypeVar("T")
+STOPPING_S = 5.0  # a query that has not ended by then is left to end with the process
 
 # Table functions that compute from their arguments or describe the views; every other one reads files, settings or memory, or writes.
 TABLE_FUNCTIONS = frozenset(
@@ -117,13 +120,21 @@ def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) 
         while thread.is_alive():
             thread.join(0.1)
     except KeyboardInterrupt:
-        connection.interrupt()
-        thread.join(2.0)
+        _stop(connection, thread)
         raise
     if "fault" in outcome:
         raise outcome["fault"]
     value: T = outcome["value"]
     return value
+
+
+def _stop(connection: duckdb.DuckDBPyConnection, thread: threading.Thread) -> None:
+    """End the query that a thread runs, however often Ctrl-C is pressed meanwhile."""
+    deadline = time.monotonic() + STOPPING_S
+    while thread.is_alive() and time.monotonic() < deadline:
+        with suppress(KeyboardInterrupt):
+            connection.interrupt()
+            thread.join(0.1)
 
 
 def one_line(fault: BaseException) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import polars
 
 WAREHOUSE = Path("data/warehouse.duckdb")
+FETCHED_AT_ONCE = 16_384
 WAIT_S = 5.0  # how long a reader waits for a writer's merge, which takes milliseconds
 
 
@@ -77,13 +79,19 @@ class Session:
         import polars  # here, not above: importing it costs more than most commands that need no frame
 
         self.need(*self.mentioned(sql))
-        return polars.DataFrame(self.connection.sql(sql, params=parameters))  # over Arrow's C stream; `.pl()` would need pyarrow
+        relation = self.connection.sql(sql, params=parameters)
+        for name, kind in zip(relation.columns, relation.types, strict=True):
+            if re.search(r"\b(INTERVAL|UNION)\b", str(kind)):
+                raise UsageError(f"the column {name!r} is of type {kind}, which a data frame cannot hold: cast it to VARCHAR")
+        return polars.DataFrame(relation)  # over Arrow's C stream; `.pl()` would need pyarrow
 
     def fetch(self, sql: str, parameters: Any = None) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The same as column names and rows of plain Python values."""
         self.need(*self.mentioned(sql))
         result = self.connection.execute(sql, parameters)
-        return [column[0] for column in result.description or []], result.fetchall()
+        names = [column[0] for column in result.description or []]
+        # by parts, because one long fetch cannot be interrupted
+        return names, [row for part in iter(lambda: result.fetchmany(FETCHED_AT_ONCE), []) for row in part]
 
     def rows(self, sql: str, parameters: Any = None) -> list[dict[str, Any]]:
         """The same as a list of dicts of plain Python values."""
@@ -135,7 +143,8 @@ def open(warehouse: Path = WAREHOUSE, settings: Mapping[str, str] | None = None,
             raise DataError(f"{warehouse} is no warehouse: it has no table {' or '.join(missing)}; `vlmaudit doctor` says more")
         yield on(connection, settings, catalog)
     finally:
-        connection.close()
+        if not isinstance(sys.exception(), KeyboardInterrupt):  # a query that Ctrl-C has not ended yet would hold us up
+            connection.close()
 
 
 def empty_warehouse(catalog: Catalog | None = None) -> duckdb.DuckDBPyConnection:

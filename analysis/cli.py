@@ -1,0 +1,282 @@
+"""The reading commands. What they need is imported inside them, so that `vlmaudit --help` stays quick."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from analysis.errors import DataError, UsageError
+from analysis.render import TEXT, Format, Rows, parquet
+
+if TYPE_CHECKING:
+    from analysis.session import Session
+
+T = TypeVar("T")
+
+WAREHOUSE = Path("data/warehouse.duckdb")
+
+FormatOption = Annotated[Format, typer.Option("--format", help="How the rows are written.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Override a parameter; `show stat.parameter` lists them. Repeatable."),
+]
+WarehouseOption = Annotated[Path, typer.Option("--warehouse", metavar="PATH", help="The warehouse to read.")]
+LimitOption = Annotated[int, typer.Option("--limit", min=0, help="Rows that the format `table` shows; 0 for all. Other formats hold all.")]
+OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead of the terminal.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the reading commands to the application."""
+    for command in (sql, show, table, views, lineage, audit, export):
+        app.command()(command)
+
+
+def sql(
+    query: Annotated[str, typer.Argument(help="One SELECT, or EXPLAIN of one, over the views and raw tables.")],
+    format: FormatOption = Format.table,  # noqa: A002 - the option's name
+    set_: SetOption = None,
+    warehouse: WarehouseOption = WAREHOUSE,
+    limit: LimitOption = 100,
+    out: OutOption = None,
+) -> None:
+    """Run one SELECT over views and raw tables.
+
+    It can write nothing, read no other file, load nothing and reach no network.
+    """
+    from analysis import sandbox
+
+    checked = sandbox.check(query)
+    with _reading(warehouse, set_) as session:
+        _interruptible(session, lambda: session.need(*session.mentioned(checked)))
+        sandbox.lock(session.connection)
+        if checked is not query and format is Format.table:
+            plan = _interruptible(session, lambda: session.fetch(checked))[1]
+            _write("\n".join(str(row[-1]) for row in plan) + "\n", out)
+        else:
+            _show(session, checked, format, limit, out, shorten=lambda text: f"FROM (\n{text.strip().rstrip(';')}\n) LIMIT {limit + 1}")
+
+
+def show(
+    view: Annotated[str, typer.Argument(metavar="VIEW", help="A view, or a raw table as raw.NAME.")],
+    format: FormatOption = Format.table,  # noqa: A002
+    set_: SetOption = None,
+    warehouse: WarehouseOption = WAREHOUSE,
+    limit: LimitOption = 100,
+    out: OutOption = None,
+) -> None:
+    """Show all rows of a view; rates are fractions."""
+    with _reading(warehouse, set_) as session:
+        _show(session, _all_of(session, view), format, limit, out, shorten=lambda text: f"{text} LIMIT {limit + 1}")
+
+
+def _all_of(session: Session, view: str) -> str:
+    """The query that reads a view whole, in an order that does not change from run to run; a raw table as it lies."""
+    from analysis.session import tables
+
+    schema, _, name = view.partition(".")
+    if schema == "raw":
+        if name not in (known := list(tables(session.connection))):
+            raise UsageError(f"there is no raw table {name!r}: there are {', '.join(known)}")
+        return f'SELECT * FROM raw."{name}"'
+    return f"SELECT * FROM {session.catalog.require(view).name} ORDER BY ALL"
+
+
+def table(
+    number: Annotated[int, typer.Argument(metavar="N", help="The table's number in the paper.")],
+    format: FormatOption = Format.table,  # noqa: A002
+    set_: SetOption = None,
+    warehouse: WarehouseOption = WAREHOUSE,
+    out: OutOption = None,
+) -> None:
+    """Show a table of the paper over a study.
+
+    Text formats have the paper's layout and percent; csv, json and parquet have its rows, in fractions.
+    """
+    from analysis import tables
+
+    wanted = tables.require(number)
+    with _reading(warehouse, set_) as session:
+        if format in tables.TIDY:
+            _show(session, wanted.query, format, 0, out)
+            return
+        rows = _interruptible(session, lambda: session.rows(wanted.query))
+        _write(tables.render(wanted, rows, format), out)
+
+
+def views(
+    format: FormatOption = Format.table,  # noqa: A002
+    limit: LimitOption = 0,
+    out: OutOption = None,
+) -> None:
+    """List the views.
+
+    What one row is, how it is kept, the raw scans and parameters behind it, and its fingerprint.
+    """
+    from analysis import catalog, session
+
+    known = catalog.load()
+    parameters = session.defaults(known)
+    columns = ["view", "grain", "cache", "scans", "parameters", "fingerprint"]
+    rows = [
+        [
+            name,
+            view.grain,
+            view.cache,
+            ", ".join(f"{table} {times}" for table, times in known.cost(name).items()) or None,
+            ", ".join(known.parameters(name, parameters)) or None,
+            known.fingerprint(name),
+        ]
+        for name, view in known.items()
+    ]
+    _emit(Rows(columns, rows), format, limit, out)
+
+
+def lineage(
+    view: Annotated[str, typer.Argument(metavar="VIEW[.COLUMN]", help="A view, or one of its columns.")],
+    format: Annotated[str, typer.Option("--format", help="text, mermaid or json.")] = "text",  # noqa: A002
+    out: OutOption = None,
+) -> None:
+    """Show what a view or column is computed from."""
+    from analysis import catalog
+    from analysis import lineage as graph
+
+    _write(graph.render(graph.trace(catalog.load(), view), format), out)
+
+
+def audit(
+    format: FormatOption = Format.table,  # noqa: A002
+    set_: SetOption = None,
+    warehouse: WarehouseOption = WAREHOUSE,
+    out: OutOption = None,
+) -> None:
+    """Run every audit of the data.
+
+    Rows that break a promise are shown and end in exit code 3; warnings are shown only.
+    """
+    from analysis import catalog, quality
+
+    with _reading(warehouse, set_) as session:
+        findings = _interruptible(session, lambda: quality.run(session))
+    _write(quality.render(findings, format), out)
+    if broken := [finding for finding in findings if finding.severity == catalog.ERROR and finding.rows]:
+        raise DataError("; ".join(f"{finding.view} finds {len(finding.rows)} rows" for finding in broken))
+
+
+def export(
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="The folder to write.")] = Path("data/results"),
+    study: Annotated[str | None, typer.Option("--study", help="The study to export; by default the one appended last.")] = None,
+    set_: SetOption = None,
+    warehouse: WarehouseOption = WAREHOUSE,
+) -> None:
+    """Write a study's tables and views into a folder.
+
+    With them go metrics.json, and provenance.json: what each number was computed from.
+    """
+    from analysis import export as exporting
+
+    chosen = [*(set_ or []), *([f"study={study}"] if study else [])]
+    with _reading(warehouse, chosen) as session:
+        written = _interruptible(session, lambda: exporting.write(session, warehouse, out))
+    print(f"{len(written)} files in {out}", file=sys.stderr)
+
+
+@contextmanager
+def _reading(warehouse: Path, settings: list[str] | None) -> Iterator[Session]:
+    """A session over the warehouse; DuckDB's own faults leave as DataError, in one line."""
+    import duckdb
+
+    from analysis import sandbox, session
+
+    try:
+        with session.open(warehouse, _pairs(settings)) as opened:
+            _choose(opened, warehouse)
+            yield opened
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException) as fault:
+        raise UsageError(sandbox.one_line(fault)) from None
+    except duckdb.Error as fault:
+        raise DataError(sandbox.one_line(fault)) from None
+
+
+def _pairs(settings: list[str] | None) -> Mapping[str, str]:
+    pairs = {}
+    for setting in settings or []:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--set {setting}: write it as NAME=VALUE")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def _choose(session: Session, warehouse: Path) -> None:
+    """Refuse a study that is not there; say which one is shown where several are and none was named."""
+    studies = session.studies()
+    named = session.parameters.get("study")
+    if named is not None and named not in studies:
+        raise UsageError(f"there is no study {named!r} in {warehouse}: {'it holds ' + ', '.join(studies) if studies else 'it holds none'}")
+    if named is None and len(studies) > 1:
+        shown = session.fetch("SELECT arg_max(study, created_at) FROM raw.grid")[1][0][0]
+        others = ", ".join(study for study in studies if study != shown)
+        print(f"note: study {shown}, the one appended last; --set study=NAME chooses another: {others}", file=sys.stderr)
+
+
+def _interruptible(session: Session, work: Callable[[], T]) -> T:
+    from analysis import sandbox
+
+    return sandbox.interruptible(session.connection, work)
+
+
+def _show(
+    session: Session,
+    query: str,
+    format: Format,
+    limit: int,
+    out: Path | None,
+    shorten: Callable[[str], str] | None = None,  # noqa: A002
+) -> None:
+    """Run a query and write its rows; the format `table` fetches no more than it shows."""
+    if format is Format.parquet:
+        _write(parquet(_interruptible(session, lambda: session.query(query))), out)
+        return
+    asked = shorten(query) if format is Format.table and limit and shorten else query
+    _emit(Rows(*_interruptible(session, lambda: session.fetch(asked))), format, limit, out)
+
+
+def _emit(data: Rows, format: Format, limit: int, out: Path | None) -> None:  # noqa: A002
+    if format is Format.parquet:
+        import polars
+
+        _write(parquet(polars.DataFrame(data.rows, schema=list(data.columns), orient="row", infer_schema_length=None)), out)
+        return
+    if format is Format.table and limit and len(data) > limit:
+        data = Rows(data.columns, data.rows[:limit])
+        print(f"note: the first {limit} rows; --limit 0 shows all", file=sys.stderr)
+    _write(TEXT[format](data), out)
+
+
+def _write(content: str | bytes, out: Path | None) -> None:
+    """Write a result to a file, whole or not at all, or to standard output."""
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    if out is not None:
+        partial = out.with_name(f".{out.name}.{os.getpid()}.partial")
+        try:
+            partial.write_bytes(data)
+            partial.replace(out)
+        except OSError as fault:
+            partial.unlink(missing_ok=True)
+            raise DataError(f"cannot write {out}: {fault.strerror}") from None
+    elif isinstance(content, str):
+        sys.stdout.write(content)
+        sys.stdout.flush()
+    elif sys.stdout.isatty():
+        raise UsageError("Parquet is not for a terminal: name a file with --out FILE, or redirect the output")
+    else:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
