@@ -28,7 +28,6 @@ from generator.warehouse import Writer
 TICK_S = 0.1  # how often what has arrived is made durable
 MERGE_S = 2.0  # how often it is merged, so that readers see it
 MERGE_RECORDS = 500
-SIMULATED_URL = "http://simulated/v1"
 FAILURES = """
     SELECT model_id, thinking, task, arm, template, reason, count(*) AS n
     FROM arm.settled
@@ -225,7 +224,7 @@ class _Run:
 
     def _client(self, model: Model, attempts: int) -> Client:
         if model.serving == "simulated" and model.base_url is None:
-            url, transport = SIMULATED_URL, subjects.transport(model.behaviour or "")
+            url, transport = subjects.BASE_URL, subjects.transport(model.behaviour or "")
         elif model.base_url is not None:
             url, transport = model.base_url, None
         else:
