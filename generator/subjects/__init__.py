@@ -1,0 +1,29 @@
+"""Simulated subjects: models with planted behaviour behind the same HTTP interface, so that every reported rate has a known true value."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import httpx
+
+from analysis.errors import UsageError
+from generator.subjects import copycat, honest, mixed
+from generator.subjects.chat import App, application
+
+SUBJECTS = {"honest": honest.speak, "copycat": copycat.speak, "mixed": mixed.speak}
+BASE_URL = "http://simulated/v1"  # where a client behind `transport` sends to; nothing listens there
+
+
+def app(name: str, seed: int = 0, price_usd: float = 0.0) -> App:
+    """A subject as an ASGI application (chat completions, models). `price_usd` is what it charges for a token.
+
+    Raises UsageError where there is no such subject.
+    """
+    if name not in SUBJECTS:
+        raise UsageError(f"there is no simulated subject {name!r}: there are {', '.join(SUBJECTS)}")
+    return application(f"sim/{name}", partial(SUBJECTS[name], seed=seed), seed, price_usd)
+
+
+def transport(name: str, seed: int = 0, price_usd: float = 0.0) -> httpx.ASGITransport:
+    """The same in process, for `Client(BASE_URL, transport=...)`."""
+    return httpx.ASGITransport(app(name, seed, price_usd))
