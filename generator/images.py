@@ -133,14 +133,6 @@ def jpeg_bytes(picture: Image.Image, said: dict[str, Any], quality: int = 90) ->
     return encoded.getvalue()
 
 
-def stored(data: Path, image_sha256: str) -> Path:
-    """The file under `data/images` that holds the sent image of that digest; DataError where there is none."""
-    for suffix in SUFFIX.values():
-        if (path := data / "images" / f"{image_sha256}{suffix}").is_file():
-            return path
-    raise DataError(f"{data / 'images'} has no image {image_sha256}: run `vlmaudit items`")
-
-
 class Store:
     """The sent images of one run of `items`, each written once, under its digest."""
 

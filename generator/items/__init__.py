@@ -22,9 +22,11 @@ import polars
 
 from analysis.errors import DataError, UsageError
 from generator.images import Store
-from generator.items import isobench, table
+from generator.items import goldenview, isobench, mmimdb, table
 from generator.items.item import Item
+from generator.items.synth import goldenview as synth_goldenview
 from generator.items.synth import isobench as synth_isobench
+from generator.items.synth import mmimdb as synth_mmimdb
 
 __all__ = ["TASKS", "Asked", "Item", "image_rows", "load", "prepare", "prepared", "read"]
 
@@ -50,8 +52,10 @@ class Dataset(NamedTuple):
 
 
 _DATASETS = {
+    mmimdb.TASK: Dataset(mmimdb.load, synth_mmimdb.write, 300),
     isobench.PARITY: Dataset(isobench.load_parity, synth_isobench.write_parity, 384),
     isobench.MAXFLOW: Dataset(isobench.load_maxflow, synth_isobench.write_maxflow, 128),
+    goldenview.TASK: Dataset(goldenview.load, synth_goldenview.write, 55),
 }
 TASKS = tuple(_DATASETS)
 

@@ -18,7 +18,7 @@ import polars
 
 from generator.images import png_bytes
 from generator.items.isobench import MAXFLOW, PARITIES, PARITY, max_flow
-from generator.items.synth.seeded import drawn
+from generator.items.synth.seeded import drawn, weighted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,7 +171,7 @@ def _latex_term(coefficient: float, power: int) -> str:
 
 def _graph(random: Random) -> list[list[int]]:
     """A capacity matrix: one direction for each pair of nodes, out of the source, into the sink, seldom missing."""
-    nodes = random.choices(list(NODES), weights=list(NODES.values()))[0]
+    nodes = weighted(random, NODES)
     order = [0, *random.sample(range(1, nodes - 1), nodes - 2), nodes - 1]
     while True:
         matrix = [[0] * nodes for _ in range(nodes)]

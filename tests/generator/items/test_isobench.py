@@ -146,7 +146,7 @@ def without(row: dict[str, object], column: str) -> dict[str, object]:
         ([parity_row(0), parity_row(1, image={"bytes": None, "path": "x.png"})], "isobench/math_parity/1: image is missing"),
         ([parity_row(0, image={"bytes": picture()[:60], "path": None})], "isobench/math_parity/0: the image is damaged or cut short"),
         ([parity_row(0), parity_row(1, id="math_parity_0")], "math_parity/0 and isobench/math_parity/1 have the same id 'math_parity_0'"),
-        ([], "has no column|holds 0"),
+        ([], "has no column|holds no item"),
     ],
 )
 def test_what_is_off_in_a_file_is_one_line(tmp_path: Path, rows: list[dict[str, object]], says: str) -> None:

@@ -135,7 +135,7 @@ def test_whether_the_items_are_those_asked_for_is_known_without_reading_the_sour
 
 
 def test_an_unknown_task_is_a_usage_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no task 'isobench/chess'; there are isobench/math_parity"):
+    with pytest.raises(UsageError, match="there is no task 'isobench/chess'; there are mmimdb, isobench/math_parity"):
         items.prepare({"isobench/chess": {"source": "synth"}}, tmp_path / "data")
 
 
