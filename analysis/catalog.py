@@ -66,7 +66,8 @@ class View:
     @property
     def cache(self) -> str | None:
         """`whole` or `incremental by <column>`: how the view is kept; None where it is expanded at each mention."""
-        return self.header.get("cache")
+        match = re.match(r"whole|incremental by \w+", self.header.get("cache", ""))
+        return match[0] if match else None
 
     @property
     def severity(self) -> str:
@@ -183,15 +184,19 @@ class Catalog(Mapping[str, View]):
                 self._fingerprints[view] = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
         return self._fingerprints[name]
 
-    def cost(self, name: str) -> dict[str, int]:
-        """How often each raw table is scanned to compute a view from nothing: a cached view once, any other at each mention."""
+    def cost(self, name: str, computed: Iterable[str] = ()) -> dict[str, int]:
+        """How often each raw table is scanned to compute a view: a cached view is read once, any other at each mention.
+
+        Views in `computed` are there already and cost nothing.
+        """
         total: Counter[str] = Counter()
-        todo, kept = self.closure([name])[-1:], set[str]()
+        todo, kept = self.closure([name])[-1:], set(computed) - {name}
         while todo:
             view = self[todo.pop()]
-            if view.cache and view.name in kept:
+            if view.name in kept:
                 continue
-            kept.add(view.name)
+            if view.cache:
+                kept.add(view.name)
             total.update(view.scans)
             todo += [read for read in view.mentions if not read.startswith(f"{RAW}.")]
         return dict(sorted(total.items()))
@@ -239,7 +244,7 @@ def _catalog(files: Mapping[str, str]) -> Catalog:
 def _read_over(text: str, views: Mapping[str, str]) -> str:
     """A view's text with the directive `-- over: A is B` carried out: the views it reads are put in its place as they stand when A is B.
 
-    So one way to compute (`stat.interval`) is written once, over a named shape (`stat.sums`), and read over each family that has that shape.
+    So one way to compute (`stat.interval`) is written once, over a named shape (`stat.sums`), and read over each family of that shape.
     """
     match = re.search(r"^-- over: ([a-z_.]+) is ([a-z_.]+)$", text, re.MULTILINE)
     if not match:

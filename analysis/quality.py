@@ -22,7 +22,7 @@ class Finding:
     """One audit and the rows it found."""
 
     view: str
-    grain: str
+    promise: str
     severity: str
     rows: Rows
 
@@ -32,7 +32,13 @@ def run(session: Session) -> list[Finding]:
     audits = [view for name, view in session.catalog.items() if name.startswith(f"{SCHEMA}.")]
     ordered = sorted(audits, key=lambda view: (view.severity != ERROR, view.name))
     return [
-        Finding(view.name, view.grain, view.severity, Rows(*session.fetch(f"SELECT * FROM {view.name} ORDER BY ALL"))) for view in ordered
+        Finding(
+            view.name,
+            view.header.get("promise", view.grain),
+            view.severity,
+            Rows(*session.fetch(f"SELECT * FROM {view.name} ORDER BY ALL")),
+        )
+        for view in ordered
     ]
 
 
@@ -40,7 +46,7 @@ def render(findings: Sequence[Finding], format: Format) -> str:  # noqa: A002 - 
     """As `table`: a summary, then the rows of each audit that found any. Else one row per finding, with the row found as JSON text."""
     if format is Format.table:
         summary = Rows(
-            ["audit", "severity", "rows", "one row is"], [[found.view, found.severity, len(found.rows), found.grain] for found in findings]
+            ["audit", "severity", "rows", "promise"], [[found.view, found.severity, len(found.rows), found.promise] for found in findings]
         )
         return "\n".join([TEXT[format](summary), *(_section(found) for found in findings if len(found.rows))])
     rows = [

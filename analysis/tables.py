@@ -191,7 +191,7 @@ def _performance(number: int, title: str, tasks: str) -> PaperTable:
         rows=("model_id",),
         across=("arm", "template"),
         counts={"n": "n_attempted"},
-        cells={"(%)": percent("score")},
+        cells={"": percent("score")},
     )
 
 
@@ -256,9 +256,9 @@ TABLES: dict[int, PaperTable] = {
                 "Recall: P(insuff. | changed) (%)": spread("recall"),
             },
         ),
-        _performance(5, "mm-IMDb task performance by model and arm, over all attempted rows", "= 'mmimdb'"),
-        _performance(6, "IsoBench task performance by model and arm, over all attempted rows", "LIKE 'isobench/%'"),
-        _performance(7, "GoldenView task performance by model and arm, over all attempted rows", "= 'goldenview'"),
+        _performance(5, "mm-IMDb task performance by model and arm, over all attempted rows (%)", "= 'mmimdb'"),
+        _performance(6, "IsoBench task performance by model and arm, over all attempted rows (%)", "LIKE 'isobench/%'"),
+        _performance(7, "GoldenView task performance by model and arm, over all attempted rows (%)", "= 'goldenview'"),
         PaperTable(
             14,
             "Usable rows, as a percentage of rows attempted (plain: answer alone; assess: answer and self-report)",
@@ -271,7 +271,7 @@ TABLES: dict[int, PaperTable] = {
             rows=("task", "arm"),
             across=("thinking", "model_id"),
             counts={"n": "n_attempted"},
-            cells={"(%)": percent("usable")},
+            cells={"": percent("usable")},
         ),
         PaperTable(
             15,

@@ -1,6 +1,6 @@
 -- grain: one row is one request of the chosen study's newest grid: the boundary of every result.
 -- columns: study, grid_id, request_key, pin_provider, pin_precision, protocol, model_id, thinking, task, item_id, cluster_id, arm, template, replicate
--- scans: grid 2, item 1
+-- scans: grid 3, item 1
 WITH chosen AS (
     SELECT COALESCE(
         (SELECT value FROM stat.parameter WHERE name = 'study'),
