@@ -42,7 +42,7 @@ def generate(
     params: ParamsOption = PARAMS,
     warehouse: WarehouseOption = WAREHOUSE,
     data: DataOption = DATA,
-) -> int:
+) -> None:
     """Run studies: ask models, store every response.
 
     Only what is not settled is asked. Run it again to go on after a stop, or to retry what failed.
@@ -54,15 +54,14 @@ def generate(
     try:
         results = running.generate(params, study or (), warehouse, data, options)
     except KeyboardInterrupt:
-        _note("stopped: all that was received is stored; the same command goes on from here")
-        return 130
+        _note("all that was received is stored; the same command goes on from here")
+        raise
     for result in results:
         print(f"{result.study}: {result.settled:,} of {result.requests:,} requests settled, {result.stored:,} exchanges in this run")
         for failures in result.failures:
             print(f"  {failures}")
         if result.failures:
             print("  run the same command again to retry what failed")
-    return 0
 
 
 def ingest(
