@@ -141,8 +141,10 @@ def _first(task: str, dataset: Dataset, folder: Path, store: Store, n: int | Non
     for cluster in islice(dataset.load(folder, store), n or dataset.usual):
         found += 1
         yield from cluster
-    if found < (n or 1):
-        raise DataError(f"{task}: {folder} holds {found}, fewer than the n of {n or 1} that is asked for")
+    if not found:
+        raise DataError(f"{task}: {folder} holds no item")
+    if n is not None and found < n:
+        raise DataError(f"{task}: {folder} holds {found}, fewer than the n of {n} that is asked for")
 
 
 def _build(wanted: Mapping[str, Asked], folder: Path, progress: Progress) -> dict[str, int]:

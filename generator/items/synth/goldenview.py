@@ -1,8 +1,8 @@
 """GoldenViewVQA's twin: six-camera scenes in nuScenes' form whose answer is to be seen in exactly the annotated view.
 
-Each image says in its JPEG comment (`generator.images.truth`) which camera it is and, as `gold`, the letter of the answer where it shows
-it, else null. Where the annotation is NONE_OF_THE_ABOVE no view shows it. Cameras and question groups are as frequent as in the public
-evaluation split.
+Each image says in its JPEG comment (`generator.images.truth`) which camera it is and, where it shows the answer, its letter as `gold`;
+the others have no `gold`. Where the annotation is NONE_OF_THE_ABOVE no view shows it. Cameras and question groups are as frequent as in
+the public evaluation split.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def write(folder: Path, n: int, seed: int) -> None:
             for camera in CAMERAS:
                 is_golden = camera == record["golden_view"]
                 view = _view(random, record["gold_answer_text"] if is_golden else None)
-                said = {"task": TASK, "camera": camera, "gold": record["gold_answer_id"] if is_golden else None}
-                (folder / record["views"][camera]).write_bytes(jpeg_bytes(view, said))
+                answer = {"gold": record["gold_answer_id"]} if is_golden else {}
+                (folder / record["views"][camera]).write_bytes(jpeg_bytes(view, {"task": TASK, "camera": camera, **answer}))
 
 
 def _question(random: Random, place: int) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""mm-IMDb's twin: films whose posters and plot summaries each show some of the genres, and together all of them.
+"""mm-IMDb's twin: films whose posters and plot summaries tell all of their genres.
 
 A summary cues a genre by one sentence of `CUES`, and `cued` reads them back: that is what a simulated subject sees in a text. A poster
-says its genres in its JPEG comment (`generator.images.truth`), as `gold`. Which input settles a film's genres so changes from film to
-film, as in the public set; titles say nothing. Numbers of genres and summaries are distributed as in seed 000, B.1.
+says its genres in its JPEG comment (`generator.images.truth`), as `gold`. So the right answer can be known in every arm but `title`, and
+a rate that is planted in a subject has one true value; which input settles an answer is the subject's own doing. Numbers of genres and
+summaries are distributed as in seed 000, B.1.
 """
 
 from __future__ import annotations
@@ -69,11 +70,11 @@ def write(folder: Path, n: int, seed: int) -> None:
     (folder / "dataset").mkdir(parents=True, exist_ok=True)
     films = [f"{place:07d}" for place in range(1, n + 1)]
     for place, film_id in enumerate(films):
-        record, shown = _film(random)
+        record = _film(random)
+        (folder / "dataset" / f"{film_id}.jpeg").write_bytes(_poster(random, record["title"], sorted(record["genres"])))
         if place % 50 == 49:
-            record["genres"].append("News")  # a genre outside the 23, as about one film in two hundred of the public set has
+            record["genres"].append("News")  # a genre outside the 23, which the loader ignores
         (folder / "dataset" / f"{film_id}.json").write_text(json.dumps(record, indent=4), encoding="utf-8")
-        (folder / "dataset" / f"{film_id}.jpeg").write_bytes(_poster(random, record["title"], shown))
     (folder / "split.json").write_text(json.dumps({"train": [], "dev": [], "test": films}, indent=8), encoding="utf-8")
 
 
@@ -82,27 +83,23 @@ def cued(plot: str) -> list[str]:
     return sorted(genre for genre, sentence in CUES.items() if sentence in plot)
 
 
-def _film(random: Random) -> tuple[dict[str, Any], list[str]]:
-    """A film's record, and the genres that its poster shows: at least one, and all that any of its summaries leaves out."""
+def _film(random: Random) -> dict[str, Any]:
     genres = _distinct(random, WEIGHTS, weighted(random, GENRE_COUNTS))
-    shown = random.sample(genres, random.randint(1, len(genres)))
     title = f"The {random.choice(_SOME)} {random.choice(_THING)}"
-    record = {
+    return {
         "title": title,
         "kind": "movie",
         "year": random.randint(1925, 2012),
         "genres": genres,
-        "plot": [_plot(random, title, genres, shown) for _ in range(weighted(random, PLOT_COUNTS))],
+        "plot": [_plot(random, title, genres) for _ in range(weighted(random, PLOT_COUNTS))],
         "votes": random.randint(20, 200_000),
         "rating": round(random.uniform(2, 9), 1),
     }
-    return record, sorted(shown)
 
 
-def _plot(random: Random, title: str, genres: list[str], shown: list[str]) -> str:
-    """A summary that cues every genre the poster does not show, and each of the others as a coin falls; at least one."""
-    told = [genre for genre in genres if genre not in shown or random.random() < 0.5] or [random.choice(genres)]
-    sentences = [CUES[genre] for genre in random.sample(told, len(told))]
+def _plot(random: Random, title: str, genres: list[str]) -> str:
+    """A summary that cues every genre, each summary of a film in an order of its own."""
+    sentences = [CUES[genre] for genre in random.sample(genres, len(genres))]
     return " ".join([random.choice(_OPENINGS).format(title=title), *sentences])
 
 
