@@ -12,14 +12,14 @@ import json
 import os
 import re
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 import httpx
 import tenacity
@@ -28,6 +28,8 @@ from analysis.errors import ProviderError, UsageError
 from generator.reply import Reply, departs, metadata
 
 __all__ = ["Client", "Clock", "Record", "Reply", "Request", "SystemClock", "api_key", "departs", "metadata"]
+
+T = TypeVar("T")
 
 BUSY = frozenset({408, 409, 425, 429}) | frozenset(range(500, 600))  # worth asking again at once
 REFUSED = {
@@ -219,7 +221,8 @@ class _Sending:
 
     async def start(self, requests: Iterable[Request] | AsyncIterable[Request]) -> None:
         try:
-            async for request in each(requests):
+            source = each(requests)
+            while (request := await self.unless_halted(anext(source, None))) is not None:
                 await self.live.acquire()
                 if self.halted.is_set():
                     return
@@ -283,12 +286,17 @@ class _Sending:
 
     async def pause(self, seconds: float) -> None:
         """Sleep, unless the run is halted meanwhile."""
-        waits = {asyncio.ensure_future(self.client.clock.sleep(seconds)), asyncio.ensure_future(self.halted.wait())}
+        await self.unless_halted(self.client.clock.sleep(seconds))
+
+    async def unless_halted(self, awaited: Awaitable[T]) -> T | None:
+        """What is awaited (a request that is long in coming, the end of a pause); None where the run is halted first."""
+        work, halted = asyncio.ensure_future(awaited), asyncio.ensure_future(self.halted.wait())
         try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({work, halted}, return_when=asyncio.FIRST_COMPLETED)
+            return work.result() if work.done() else None
         finally:
-            for wait in waits:
-                wait.cancel()
+            work.cancel()
+            halted.cancel()
 
 
 async def each(requests: Iterable[Request] | AsyncIterable[Request]) -> AsyncIterator[Request]:

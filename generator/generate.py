@@ -246,7 +246,7 @@ class _Run:
         for call in calls:
             while budget:
                 is_idle = budget.idle  # before trying: what is released after the try may make room
-                if self.recorder.halted or budget.reserve(call.key, call.cell.model_id):
+                if budget.reserve(call.key, call.cell.model_id):
                     break
                 if is_idle:
                     self.is_spent = True

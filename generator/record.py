@@ -16,7 +16,7 @@ from typing import Any
 from analysis.errors import ProviderError
 from generator import grid
 from generator.budget import Budget
-from generator.client import REFUSED, Request, is_transient
+from generator.client import Request, is_transient
 from generator.grid import Cell
 from generator.journal import Journal, Row
 from generator.progress import Tally
@@ -37,7 +37,7 @@ class Call(Request):
 
 @dataclass
 class Recorder:
-    """Records the exchanges of one run, on one thread at a time; any error of it halts the run."""
+    """Records the exchanges of one run, one at a time; an error of it halts the run."""
 
     journal: Journal
     run: Row
@@ -46,7 +46,6 @@ class Recorder:
     tally: Tally = field(default_factory=Tally)
     exchanges: Counter[str] = field(default_factory=Counter)
     """How many exchanges of this run each request took."""
-    halted: bool = False
     _asked: dict[str, dict[str, Any]] = field(default_factory=dict)
     _strangers: int = 0
 
@@ -55,25 +54,17 @@ class Recorder:
         return Call(cell.request_key, lambda: self._build(cell), stored, cell=cell, most=most)
 
     def _build(self, cell: Cell) -> dict[str, Any]:
-        try:
-            body = grid.body(cell, self.data)
-            self._asked[cell.request_key] = grid.stored_request(body)
-        except BaseException:
-            self.halted = True
-            raise
+        body = grid.body(cell, self.data)
+        self._asked[cell.request_key] = grid.stored_request(body)
         return body
 
     def __call__(self, request: Request, attempt: int, reply: Reply) -> None:
-        """Put one exchange into the journal; ProviderError where the run must stop for it, which is raised after it was stored."""
+        """Put one exchange into the journal; ProviderError, raised after it was stored, where the run must stop for it."""
         assert isinstance(request, Call)  # noqa: S101 - what is sent is what `call` made
         answered = metadata(reply)
-        try:
-            self._journal(request, attempt, reply, answered)
-            self._count(request, attempt, reply, answered)
-            self._check(request.cell, reply, answered)
-        except BaseException:
-            self.halted = True
-            raise
+        self._journal(request, attempt, reply, answered)
+        self._count(request, attempt, reply, answered)
+        self._check(request.cell, answered)
 
     def _journal(self, call: Call, attempt: int, reply: Reply, answered: Row) -> None:
         row = completion_row(call.cell, self._asked[call.key], attempt, reply, answered) | {"run_id": self.run["run_id"]}
@@ -94,9 +85,7 @@ class Recorder:
         if is_last:
             del self._asked[call.key]
 
-    def _check(self, cell: Cell, reply: Reply, answered: Row) -> None:
-        if reply.http_status in REFUSED:
-            self.halted = True  # the client raises
+    def _check(self, cell: Cell, answered: Row) -> None:
         if departure := departs(cell.pin_provider, cell.pin_precision, answered):
             self._strangers += 1
             if self._strangers >= STRANGERS:

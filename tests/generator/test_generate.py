@@ -300,6 +300,15 @@ def test_a_ceiling_is_no_hindrance_to_what_costs_nothing(project: Callable[..., 
     assert own.generate().settled == 24
 
 
+def test_a_ceiling_does_not_keep_a_halted_run_from_ending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Project(tmp_path, "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("PLANTED_API_KEY", KEY)
+    own.model |= {"serving": "openrouter", "provider": "Host", "api_key_env": "PLANTED_API_KEY"}
+    own.study |= {"cost_ceiling_usd": 1.0, "attempts": 5, "concurrency": 1}
+    with pytest.raises(ProviderError, match="does not answer"):
+        own.generate()
+
+
 def test_a_ceiling_over_a_host_that_names_no_cost_is_refused(project: Callable[..., Project], monkeypatch: pytest.MonkeyPatch) -> None:
     endpoint = Endpoint()
     own = project(endpoint)
