@@ -11,6 +11,7 @@ import re
 from analysis.errors import DataError
 from generator.items import isobench, rational
 from generator.items.mmimdb import GENRES
+from generator.items.synth.mmimdb import cued
 from generator.subjects import draw
 
 MMIMDB, PARITY, MAXFLOW, GOLDENVIEW = "mmimdb", isobench.PARITY, isobench.MAXFLOW, "goldenview"
@@ -47,12 +48,14 @@ def guess(task: str, *of: object) -> str:
 
 
 def solve(task: str, text: str, terminals: tuple[int, int] | None = None) -> str | None:
-    """The right answer to a text input: a LaTeX definition, a capacity matrix with its (source, sink), a plot summary; None where the
+    """The right answer to a text input; None where it does not say.
 
-    text does not say.
+    The input is a LaTeX definition, a capacity matrix (with its source and sink), or a plot summary, whose cues `synth` has planted.
     """
     if task == PARITY:
         return parity(text)
+    if task == MMIMDB:
+        return genres(found) if (found := cued(text)) else None
     if task == MAXFLOW and terminals:
         try:
             return str(isobench.max_flow(isobench.capacities(text, "matrix"), *terminals, "matrix"))

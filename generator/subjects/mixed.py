@@ -22,7 +22,8 @@ WORDS = ("it", "shows", "how", "far", "that", "settles", "the", "matter", "and",
 class Planted:
     """Probabilities, except `prose_words`.
 
-    `accuracy`: a right answer, by template and arm, where the truth can be known from what is shown.
+    `accuracy`: a right answer, by template and arm, where the truth can be known from what is shown; elsewhere (a film's title, public
+    pictures) an answer that agrees with a guess at the truth.
     `departs`: the answer named for both inputs differs from the one given, by the arm shown (predicted change).
     `departs_alone`: the answer named for one input alone differs from the one given on both, by that input.
     `flags_right`, `flags_wrong`: INSUFFICIENT is said where the answer is right; where it is wrong, or the truth cannot be known.

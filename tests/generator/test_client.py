@@ -402,6 +402,17 @@ def test_an_error_in_the_source_of_requests_comes_after_what_is_in_flight() -> N
     assert len(records) <= 4
 
 
+def test_halting_does_not_wait_for_a_request_that_is_long_in_coming() -> None:
+    async def source() -> Any:
+        yield asking(1)[0]
+        await asyncio.sleep(60)
+
+    began = time.monotonic()
+    with pytest.raises(ProviderError):
+        send_all(always(402), source(), Records())
+    assert time.monotonic() - began < 5
+
+
 def test_halting_ends_a_long_wait_at_once() -> None:
     class Real(VirtualClock):
         async def sleep(self, seconds: float) -> None:

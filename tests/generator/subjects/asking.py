@@ -9,6 +9,7 @@ from PIL import Image as Picture
 
 from generator import images
 from generator.items import Item
+from generator.items.synth.mmimdb import CUES
 from generator.prompts import Image, render, wordings
 from generator.subjects.question import Question, read
 
@@ -35,7 +36,7 @@ def item(task: str, n: int = 0) -> tuple[Item, dict[str, bytes]]:
     inputs: dict[str, Any] = {"image": "image"}
     annotation: dict[str, Any] = {}
     if task == "mmimdb":
-        inputs |= {"title": f"Film {n}", "plot": f"Something happens, {n} times."}
+        inputs |= {"title": f"Film {n}", "plot": f"{CUES['Comedy']} Then nothing, {n} times. {CUES['War']}"}
     elif task == "isobench/math_parity":
         inputs |= {"text": rf"$$f(x) = \frac{{x^{{2}} + {n}}}{{x^{{4}} + 1.5}}$$"}
     elif task == "isobench/graph_maxflow":

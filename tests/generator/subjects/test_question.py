@@ -49,6 +49,7 @@ def test_an_input_has_one_content_in_every_condition(task: str) -> None:
         ("goldenview", "A", "C"),
         ("goldenview", "B", None),
         ("goldenview", "AB", "C"),
+        ("mmimdb", "A", '["Comedy", "War"]'),
         ("mmimdb", "B", '["Comedy", "War"]'),
         ("mmimdb", "title", None),
     ],
