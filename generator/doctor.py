@@ -124,11 +124,11 @@ def _why_not(path: Path, message: str) -> Finding:
             f"{log} does not belong to {path} as it is now ({message})",
             f"where {path} is the newer one, move {log} away; where an older {path} was put in its place, bring back the one it belongs to",
         )
-    if "lock" in said:
+    if warehouse.LOCKED in said:
         return Finding(
             f"{path} is held by another process ({session.holder(duckdb.IOException(message))}), and can be read when it is done"
         )
-    if by := _newer_duckdb(path):
+    if "checksum" not in said and (by := _newer_duckdb(path)):
         return Finding(f"{path} was written by DuckDB {by}; this is {duckdb.__version__}", f"pip install --upgrade 'duckdb>={by}'")
     return Finding(
         f"{path} cannot be opened ({message})", "it is damaged or no DuckDB file: fetch it again with `dvc checkout`, or move it away"

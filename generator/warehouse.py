@@ -44,6 +44,7 @@ FIRST_WINS = frozenset({"image", "run"})  # two sources may come to the same sen
 CHUNK_BYTES = 64 << 20  # merged at once: bounds memory, and the time for which readers are locked out
 MIN_OBJECT_BYTES = 16 << 20  # read_json's own default
 MEMORY_LIMIT = "1GB"
+LOCKED = "could not set lock"  # how DuckDB says that another process has the file open
 
 
 def completion_id(request_key: str, attempt: int) -> str:
@@ -380,7 +381,7 @@ def _attach_for_writing(connection: duckdb.DuckDBPyConnection, path: Path) -> No
             connection.execute(f"ATTACH {quoted(path)} AS raw")
             return
         except duckdb.Error as fault:
-            if "lock" not in str(fault).lower():
+            if LOCKED not in str(fault).lower():
                 raise DataError(f"{path} cannot be written: {session.first_line(fault)}; `vlmaudit doctor` says more") from None
             if time.monotonic() > deadline:
                 raise LockedError(
