@@ -16,6 +16,7 @@ from generator.subjects import draw
 
 MMIMDB, PARITY, MAXFLOW, GOLDENVIEW = "mmimdb", isobench.PARITY, isobench.MAXFLOW, "goldenview"
 LETTERS = ("A", "B", "C", "D")
+USUAL = {MMIMDB: '["Drama"]', PARITY: "neither", MAXFLOW: "7", GOLDENVIEW: "A"}  # an answer that a subject falls back on
 ADDED = 5  # how many genre lists, or larger flows, stand beside a right one
 
 

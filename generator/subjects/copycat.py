@@ -5,13 +5,15 @@ Its answers depend on everything that it was shown, so they do change when an in
 
 from __future__ import annotations
 
-from generator.subjects.answers import guess
+from generator.subjects import draw
+from generator.subjects.answers import USUAL, alternatives
 from generator.subjects.chat import Speech
 from generator.subjects.question import Question
 
 
 def speak(question: Question, seed: int) -> Speech:
     """Answer a question, and report on oneself where asked to."""
-    answer = guess(question.task, "copycat", seed, sorted(question.contents.items()))
+    usual = USUAL[question.task]
+    answer = draw.pick((usual, *alternatives(question.task, usual)), "copycat", seed, sorted(question.contents.items()))
     values = ["SUFFICIENT" if label == "SUFFICIENCY" else answer for label in question.labels or ("",)]
     return Speech(question.lines(values))

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 
-from generator.subjects.answers import GOLDENVIEW, LETTERS, MAXFLOW, MMIMDB, PARITY, alternatives
+from generator.subjects.answers import LETTERS, USUAL, alternatives
 from generator.subjects.mixed import Planted, answers, endings
-
-EXAMPLE = {MMIMDB: '["Romance"]', PARITY: "even", MAXFLOW: "7", GOLDENVIEW: "A"}  # any truth does: alternatives are as many for each
 
 Odds = dict[str, float]
 
@@ -32,7 +30,7 @@ def prospective(task: str, arm: str, planted: Planted | None = None, blind: Iter
     predicted, agreement, changes, flagged, caught = planted.departs[arm], 0.0, 0.0, 0.0, 0.0
     for (first, p), (both, q) in product(given.items(), joint.items()):
         agreement += p * q * departing(task, first, planted.departs[arm]).get(both, 0.0)
-        knows_it_is_right = first == EXAMPLE[task] and arm not in blind
+        knows_it_is_right = first == USUAL[task] and arm not in blind
         flags = planted.flags_right if knows_it_is_right else planted.flags_wrong
         flagged += p * q * flags
         if first != both:
@@ -67,20 +65,20 @@ def retrospective(task: str, planted: Planted | None = None, blind: Iterable[str
 def accuracy(task: str, arm: str, template: str, planted: Planted | None = None, blind: Iterable[str] = ()) -> float:
     """The share of right answers among those that were read."""
     planted = planted or Planted()
-    return answer_odds(task, template, arm, planted, blind)[EXAMPLE[task]]
+    return answer_odds(task, template, arm, planted, blind)[USUAL[task]]
 
 
-def score(task: str, arm: str, template: str, thinking: bool = False, planted: Planted | None = None) -> float:
+def score(task: str, arm: str, template: str, thinking: bool = False, planted: Planted | None = None, blind: Iterable[str] = ()) -> float:
     """The share of right answers among all calls, a lost answer being wrong: accuracy as task performance counts it."""
     ends = outcomes(template, thinking, planted=planted)
-    return accuracy(task, arm, template, planted) * (ends["usable"] + ends["unparsed_report"])
+    return accuracy(task, arm, template, planted, blind) * (ends["usable"] + ends["unparsed_report"])
 
 
 def answer_odds(task: str, template: str, arm: str, planted: Planted, blind: Iterable[str]) -> Odds:
-    """How probable each answer is under a condition, on an item whose truth is EXAMPLE."""
+    """How probable each answer is under a condition, on an item whose truth is USUAL: any would do."""
     if arm in blind:  # what the subject takes for the truth is one letter as often as another
         return dict.fromkeys(LETTERS, 1 / len(LETTERS))
-    return answers(task, EXAMPLE[task], planted.accuracy[template][arm])
+    return answers(task, USUAL[task], planted.accuracy[template][arm])
 
 
 def departing(task: str, answer: str, rate: float) -> Odds:

@@ -8,13 +8,12 @@ from typing import Any
 
 import httpx
 import pytest
-from scipy.stats import binom
 
 from analysis.errors import UsageError
 from generator.client import Client, Reply, metadata
 from generator.subjects import BASE_URL, app, copycat, expected, honest, mixed, transport
 from generator.subjects.chat import Speech, within
-from tests.generator.subjects.asking import CONDITIONS, GOLD, TASKS, body, question, said
+from tests.generator.subjects.asking import CONDITIONS, TASKS, body, question, said
 
 Answers = dict[tuple[str, str], dict[str, str]]
 
@@ -67,106 +66,10 @@ def test_copycat_claims_no_change_and_changes(task: str) -> None:
 
 # -- mixed -------------------------------------------------------------------------------------------------------------------------
 
-N = 2_000
-
-
-@pytest.fixture(scope="module")
-def population() -> list[dict[tuple[str, str], dict[str, str]]]:
-    """What mixed says about N parity items where nothing is spoilt."""
-    whole = mixed.Planted(repetition=0, truncated=0, truncated_thinking=0, lost_answer=0, lost_report=0, prose_words=2)
-    return [spoken(lambda asked, seed: mixed.speak(asked, seed, whole), "isobench/math_parity", n) for n in range(N)]
-
-
-def within_range(count: int, n: int, rate: float) -> bool:
-    """Whether a count lies in the binomial 99.9 % range of a rate."""
-    low, high = binom.interval(0.999, n, rate)
-    return bool(low <= count <= high)
-
-
-@pytest.mark.parametrize("arm", ["A", "B"])
-def test_mixed_predicts_changes_and_flags_at_its_planted_rates(population: list[Answers], arm: str) -> None:
-    rates = expected.prospective("isobench/math_parity", arm)
-    rows = [(*answers[arm, "assess"].values(), answers["AB", "plain"]["ANSWER"]) for answers in population]
-    change = [answer != joint for answer, _, _, joint in rows]
-    flag = [flag == "INSUFFICIENT" for _, _, flag, _ in rows]
-    assert within_range(sum(answer != other for answer, other, _, _ in rows), N, rates["predicted_change"])
-    assert within_range(sum(change), N, rates["executed_change"])
-    assert within_range(sum(other == joint for _, other, _, joint in rows), N, rates["agreement"])
-    assert within_range(sum(flag), N, rates["claimed_insufficient"])
-    assert within_range(sum(c and not f for c, f in zip(change, flag, strict=True)), N, rates["silent_failure"])
-    assert within_range(sum(c and f for c, f in zip(change, flag, strict=True)), sum(flag), rates["precision"])
-    assert within_range(sum(c and f for c, f in zip(change, flag, strict=True)), sum(change), rates["recall"])
-    assert rates["recall"] + rates["missed"] == pytest.approx(1)
-    assert rates["precision"] > rates["base_rate"]
-
-
-@pytest.mark.parametrize("template", ["plain", "assess"])
-@pytest.mark.parametrize("arm", ["AB", "A", "B"])
-def test_mixed_is_as_accurate_as_planted(population: list[Answers], arm: str, template: str) -> None:
-    right = sum(answers[arm, template]["ANSWER"] == GOLD["isobench/math_parity"] for answers in population)
-    assert within_range(right, N, expected.accuracy("isobench/math_parity", arm, template))
-
-
-def test_mixed_attributes_as_planted(population: list[Answers]) -> None:
-    def attribution(a: str, b: str, both: str) -> str:
-        return {(True, False): "A", (False, True): "B", (True, True): "either", (False, False): "both"}[a == both, b == both]
-
-    stated, executed = Counter[str](), Counter[str]()
-    for answers in population:
-        both, alone_a, alone_b = answers["AB", "assess"].values()
-        stated[attribution(alone_a, alone_b, both)] += 1
-        executed[attribution(*(answers[arm, "plain"]["ANSWER"] for arm in ("A", "B", "AB")))] += 1
-    shares = expected.retrospective("isobench/math_parity")
-    for name in ("A", "B", "either", "both"):
-        assert within_range(stated[name], N, shares["stated"][name])
-        assert within_range(executed[name], N, shares["executed"][name])
-    assert sum(shares["executed"].values()) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_expected_rates_of_every_task_are_found(task: str) -> None:
-    n, whole = 300, mixed.Planted(repetition=0, truncated=0, lost_answer=0, lost_report=0, prose_words=1)
-    answers = [spoken(lambda asked, seed: mixed.speak(asked, seed, whole), task, i) for i in range(n)]
-    blind = ("B",) if task == "goldenview" else ()
-    for arm in "AB":
-        rates = expected.prospective(task, arm, blind=blind)
-        rows = [tuple(reply[arm, "assess"].values()) for reply in answers]
-        joint = [reply["AB", "plain"]["ANSWER"] for reply in answers]
-        assert within_range(sum(row[0] != row[1] for row in rows), n, rates["predicted_change"])
-        assert within_range(sum(row[0] != other for row, other in zip(rows, joint, strict=True)), n, rates["executed_change"])
-        assert within_range(sum(row[2] == "INSUFFICIENT" for row in rows), n, rates["claimed_insufficient"])
-        assert within_range(sum(row[1] == other for row, other in zip(rows, joint, strict=True)), n, rates["agreement"])
-
-
-def outcome(speech: Speech, labels: int) -> str:
-    """How a reply ends, by the strict rules as far as mixed needs them."""
-    if speech.finish_reason != "stop":
-        return {"length": "truncated"}.get(speech.finish_reason, speech.finish_reason)
-    lines = (speech.content or "").rpartition("</think>")[2].split("\n")
-    read = Counter(line.split(": ")[0] for line in lines if line.count(": ") == 1 and not line.endswith((" else", " back", ":")))
-    taken_back = {line.split(": ")[0] for line in lines if line.endswith("take that back")}
-    sound = {label for label in read if label.replace("_", "").isupper() and label.isascii() and "*" not in label} - taken_back
-    if "ANSWER" not in sound:
-        return "unparsed_answer"
-    return "usable" if len(sound) == labels else "unparsed_report"
-
-
-@pytest.mark.parametrize(("template", "thinking"), [("plain", False), ("assess", False), ("assess", True)])
-def test_mixed_spoils_replies_at_its_planted_rates(template: str, thinking: bool) -> None:
-    n, labels = 1_500, 1 if template == "plain" else 3
-    found = Counter[str]()
-    for i in range(n):
-        asked = question("isobench/math_parity", "A", template, i, thinking=thinking)
-        found[outcome(mixed.speak(asked, 0), labels)] += 1
-    shares = expected.outcomes(template, thinking)
-    assert sum(shares.values()) == pytest.approx(1)
-    assert set(found) == {name for name, share in shares.items() if share}
-    for name, share in shares.items():
-        assert within_range(found[name], n, share), name
-
 
 def test_a_loop_runs_until_the_tokens_are_spent_where_no_detector_is_asked_for() -> None:
     shares = expected.outcomes("plain", detector=False)
+    assert sum(shares.values()) == pytest.approx(1)
     assert shares["repetition"] == 0
     assert shares["truncated"] == pytest.approx(0.03)
     ends = {mixed.speak(question("isobench/math_parity", "A", "plain", i, repetition_detection=None), 0).finish_reason for i in range(300)}
