@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import re
 import subprocess
+import tarfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -222,17 +224,18 @@ def load_revision(revision: str, root: Path | None = None) -> Catalog:
     """Read the views as they stood at a git revision of the checkout that holds `sql/`; UsageError where there is none."""
     root = root or sql_root()
 
-    def git(*arguments: str) -> str:
+    def git(*arguments: str) -> bytes:
         command = ["git", "-C", str(root), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - git itself, no shell
+        done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - git itself, no shell
         if done.returncode:
-            raise UsageError(
-                f"git has no views at {revision!r}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'unknown revision'}"
-            )
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            raise UsageError(f"git has no views at {revision!r}: {said[-1] if said else 'no such revision'}")
         return done.stdout
 
-    listed = git("ls-tree", "-r", "--name-only", "--end-of-options", revision, ".").split("\n")
-    return _catalog({path: git("show", f"{revision}:./{path}") for path in listed if re.fullmatch(r"[^/]+/[^/]+\.sql", path)})
+    commit = git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
+    with tarfile.open(fileobj=io.BytesIO(git("archive", "--format=tar", commit, "."))) as archive:
+        files = {member.name: file.read().decode() for member in archive if (file := archive.extractfile(member))}
+    return _catalog({path: text for path, text in files.items() if re.fullmatch(r"[^/]+/[^/]+\.sql", path)})
 
 
 def _catalog(files: Mapping[str, str]) -> Catalog:

@@ -165,7 +165,7 @@ def audit(
         findings = _interruptible(session, lambda: quality.run(session))
     _write(quality.render(findings, format), out)
     if broken := [finding for finding in findings if finding.severity == catalog.ERROR and finding.rows]:
-        raise DataError("; ".join(f"{finding.view} finds {len(finding.rows)} rows" for finding in broken))
+        raise DataError("; ".join(f"{finding.view} finds {len(finding.rows)} row{'s' * (len(finding.rows) > 1)}" for finding in broken))
 
 
 def export(

@@ -173,7 +173,7 @@ def attach(connection: duckdb.DuckDBPyConnection, warehouse: Path) -> None:
             connection.execute(f"ATTACH '{quoted}' AS {RAW} (READ_ONLY)")
             return
         except duckdb.IOException as fault:
-            if "lock" not in str(fault).lower():
+            if "could not set lock" not in str(fault).lower():
                 raise DataError(f"{warehouse} cannot be read as a warehouse: {first_line(fault)}; `vlmaudit doctor` says more") from None
             if time.monotonic() > deadline:
                 raise LockedError(f"{warehouse} is held by another process ({holder(fault)}): wait for it to end, or stop it") from None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +17,9 @@ import pytest
 
 from analysis import catalog
 from tests.sql.literal import insert
+
+PROGRAM = [sys.executable, "-c", "import sys, vlmaudit; sys.exit(vlmaudit.main())"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}  # from any folder, whether installed or not
 
 ANSWERS = {
     ("AB", "plain"): "ANSWER: even",

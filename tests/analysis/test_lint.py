@@ -99,7 +99,9 @@ def test_binding_a_view_takes_under_three_tenths_of_a_second(opened: session.Ses
 
 
 def test_a_scan_in_a_plan_is_counted(opened: session.Session) -> None:
-    plan = json.loads(opened.fetch("EXPLAIN (FORMAT JSON) SELECT count(*) FROM raw.grid a JOIN raw.grid b USING (request_key), raw.item")[1][0][1])
+    plan = json.loads(
+        opened.fetch("EXPLAIN (FORMAT JSON) SELECT count(*) FROM raw.grid a JOIN raw.grid b USING (request_key), raw.item")[1][0][1]
+    )
     assert scans(plan, frozenset(session.tables(opened.connection))) == {"grid": 2, "item": 1}
 
 
@@ -108,7 +110,7 @@ def test_a_cached_view_costs_its_scans_once_and_another_at_each_mention() -> Non
         {
             "x.kept": "-- cache: whole\n-- scans: item 1\nSELECT item_id FROM raw.item",
             "x.expanded": "-- scans: grid 2\nSELECT a.item_id FROM raw.grid AS a JOIN raw.grid AS b USING (item_id)",
-            "x.top": "SELECT * FROM x.kept JOIN x.kept AS k USING (item_id) JOIN x.expanded USING (item_id) JOIN x.expanded AS e USING (item_id)",
+            "x.top": "SELECT 1 FROM x.kept, x.kept AS k, x.expanded, x.expanded AS e",
         },
         "",
     )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -15,6 +13,7 @@ import pytest
 
 from analysis import sandbox, session
 from analysis.errors import UsageError
+from tests.analysis.conftest import ENVIRONMENT, PROGRAM
 
 READS = [
     "SELECT 1",
@@ -161,7 +160,7 @@ with session.open(Path({str(warehouse)!r})) as reading:
 """
     names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "HOME", "USER", "AWS_SECRET_ACCESS_KEY", "OPENROUTER_API_KEY", "XDG_CACHE_HOME"]
     planted = {name: f"/planted-{place}" for place, name in enumerate(names)}
-    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, **planted}, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", program], env={**ENVIRONMENT, **planted}, capture_output=True, text=True, check=True)
     assert "allow_unsigned_extensions" in done.stdout
     assert "planted" not in done.stdout
 
@@ -178,16 +177,19 @@ def test_a_table_function_that_duckdb_adds_is_refused_until_it_is_read(warehouse
     assert refused > 50
 
 
-def _stopped_after(command: list[str], ready: Callable[[], bool] = lambda: True) -> tuple[int, str, float]:
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(2.5)  # importing takes most of it; the query would take hours
+def _stopped_after(command: list[str], presses: int) -> tuple[int, str, float]:
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
+    time.sleep(3)  # starting takes most of it; the query would take hours
     assert process.poll() is None
     sent = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    for _ in range(presses):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    _, err = process.communicate(timeout=30)
     return process.returncode, err, time.monotonic() - sent
 
 
+@pytest.mark.parametrize(("form", "presses"), [("csv", 1), ("parquet", 1), ("csv", 3)])
 @pytest.mark.parametrize(
     "query",
     [
@@ -196,9 +198,8 @@ def _stopped_after(command: list[str], ready: Callable[[], bool] = lambda: True)
     ],
     ids=["counting", "fetching"],
 )
-def test_a_long_query_ends_on_ctrl_c(warehouse: Path, query: str) -> None:
-    program = "import sys, vlmaudit; sys.exit(vlmaudit.main())"
-    code, err, took = _stopped_after([sys.executable, "-c", program, "sql", query, "--warehouse", str(warehouse), "--format", "csv"])
+def test_a_long_query_ends_on_ctrl_c(warehouse: Path, query: str, form: str, presses: int) -> None:
+    code, err, took = _stopped_after([*PROGRAM, "sql", query, "--warehouse", str(warehouse), "--format", form], presses)
     assert code == 130
     assert err.strip() == "error: stopped"
     assert took < 5
