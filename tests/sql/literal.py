@@ -55,11 +55,16 @@ def run(view: str, given: Mapping[str, Rows], settings: Mapping[str, str] | None
 
 
 def _replace(session: Session, name: str, rows: Rows) -> None:
-    typed = on(empty_warehouse(), None, _catalog())
-    typed.need(name)
-    columns = typed.connection.execute(f"DESCRIBE SELECT * FROM {name}").fetchall()
     schema = name.partition(".")[0]
     session.connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-    session.connection.execute(f"CREATE TABLE {name} ({', '.join(f'{chr(34)}{column[0]}{chr(34)} {column[1]}' for column in columns)})")
+    session.connection.execute(f"CREATE TABLE {name} ({', '.join(_columns(name))})")
     insert(session.connection, name, rows)
     session._created.add(name)
+
+
+@cache
+def _columns(name: str) -> tuple[str, ...]:
+    """The columns of the file's own view, with their types: finding them binds all that it reads, so it is done once."""
+    typed = on(empty_warehouse(), None, _catalog())
+    typed.need(name)
+    return tuple(f'"{column[0]}" {column[1]}' for column in typed.connection.execute(f"DESCRIBE SELECT * FROM {name}").fetchall())
