@@ -241,30 +241,31 @@ def load_revision(revision: str, root: Path | None = None) -> Catalog:
 def _catalog(files: Mapping[str, str]) -> Catalog:
     raw_schema = "\n".join(text for path, text in sorted(files.items()) if path.startswith(f"{RAW}/"))
     views = {path.removesuffix(".sql").replace("/", "."): text for path, text in files.items() if not path.startswith(f"{RAW}/")}
-    return Catalog({name: _read_over(text, views) for name, text in views.items()}, raw_schema)
+    return Catalog({name: _read_over(name, views) for name in views}, raw_schema)
 
 
-def _read_over(text: str, views: Mapping[str, str]) -> str:
-    """A view's text with the directive `-- over: A is B` carried out: the views it reads are put in its place as they stand when A is B.
+def _read_over(name: str, views: Mapping[str, str]) -> str:
+    """A view's text with its directive `-- over: A is B` carried out: the views it reads are put in its place as they stand when A is B.
 
-    So one way to compute (`stat.interval`) is written once, over a named shape (`stat.sums`), and read over each family of that shape.
+    So one way to compute (`stat.interval`) is written once, over a named shape (`stat.sums`), and read over each family that has that shape.
     """
-    match = re.search(r"^-- over: ([a-z_.]+) is ([a-z_.]+)$", text, re.MULTILINE)
+    match = re.search(r"^-- over: ([a-z_.]+) is ([a-z_.]+)$", views[name], re.MULTILINE)
     if not match:
-        return text
+        return views[name]
     shape, family = match[1], match[2]
-    names = "|".join(re.escape(name) for name in sorted(views, key=len, reverse=True))
+    view_name = re.compile(rf"\b({'|'.join(re.escape(view) for view in sorted(views, key=len, reverse=True))})\b")
 
     def code(of: str) -> str:
-        return "\n".join(line for line in of.splitlines() if not line.lstrip().startswith("--"))
+        text = _read_over(of, views) if of != name else views[of]
+        return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
 
-    def depends(name: str) -> bool:
-        return name == shape or any(depends(read) for read in set(re.findall(rf"\b({names})\b", code(views[name]))))
+    def depends(view: str) -> bool:
+        return view == shape or any(depends(read) for read in set(view_name.findall(code(view))))
 
     def place(found: re.Match[str]) -> str:
         if found[1] == shape:
             return family
-        return f"(\n{re.sub(rf'{chr(92)}b({names}){chr(92)}b', place, code(views[found[1]]))}\n)" if depends(found[1]) else found[1]
+        return f"(\n{view_name.sub(place, code(found[1]))}\n)" if depends(found[1]) else found[1]
 
-    header = "\n".join(line for line in text.splitlines() if line.startswith("--"))
-    return f"{header}\n{re.sub(rf'{chr(92)}b({names}){chr(92)}b', place, code(text))}"
+    header = "\n".join(line for line in views[name].splitlines() if line.startswith("--"))
+    return f"{header}\n{view_name.sub(place, code(name))}"

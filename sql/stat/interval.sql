@@ -4,36 +4,7 @@
 -- serves: Appendix A of seed 000; read over a family of sums (see stat.sums)
 -- decided: one cluster gives no interval. Where all resamples agree (a rate of 0 or 1, say) the ends are Wilson's over n; for a difference, the
 -- estimate plus and minus z^2 / (n + z^2), which is Newcombe's hybrid of the two Wilson intervals where both rates are 0 or both 1, within [-1, 1].
--- The ends need only the outermost values: `tail` of them on either side, interpolated as numpy's default quantile does.
-WITH resampled AS (
-    SELECT resampled.series, resampled.value, CAST(floor((setting.resamples - 1) * (1 - setting.confidence) / 2) AS BIGINT) + 2 AS tail
-    FROM stat.resampled AS resampled
-    CROSS JOIN stat.setting AS setting
-),
-outermost AS (
-    SELECT
-        series, count(value) AS resamples, count(*) - count(value) AS dropped,
-        min(value, tail) AS lowest, max(value, tail) AS highest
-    FROM resampled
-    GROUP BY series, tail
-),
-place AS (
-    SELECT
-        outermost.*,
-        CAST(floor((outermost.resamples - 1) * (1 - setting.confidence) / 2) AS BIGINT) AS whole,
-        (outermost.resamples - 1) * (1 - setting.confidence) / 2 - floor((outermost.resamples - 1) * (1 - setting.confidence) / 2) AS part
-    FROM outermost
-    CROSS JOIN stat.setting AS setting
-    WHERE outermost.resamples > 0
-),
-percentile AS (
-    SELECT
-        series, resamples, dropped,
-        lowest[whole + 1] + part * (COALESCE(lowest[whole + 2], lowest[whole + 1]) - lowest[whole + 1]) AS low,
-        highest[whole + 1] + part * (COALESCE(highest[whole + 2], highest[whole + 1]) - highest[whole + 1]) AS high
-    FROM place
-),
-closed AS (
+WITH closed AS (
     SELECT
         series.*, setting.seed, setting.confidence, setting.min_clusters,
         percentile.low, percentile.high, COALESCE(percentile.resamples, 0) AS resamples,
@@ -46,7 +17,7 @@ closed AS (
         END AS method
     FROM stat.series AS series
     CROSS JOIN stat.setting AS setting
-    LEFT JOIN percentile ON series.series = percentile.series
+    LEFT JOIN stat.resampled_percentile AS percentile ON series.series = percentile.series
 ),
 wilson AS (
     SELECT

@@ -9,5 +9,9 @@ FROM (VALUES
     ('stat.resamples', '10000', 'resamples', 'bootstrap resamples of an interval'),
     ('stat.confidence', '0.95', 'fraction', 'coverage of an interval'),
     ('stat.seed', '0', 'integer', 'seed of the bootstrap weights'),
-    ('stat.min_clusters', '20', 'clusters', 'fewer are flagged as too few for an interval to be trusted')
+    ('stat.min_clusters', '20', 'clusters', 'fewer are flagged as too few for an interval to be trusted'),
+    ('tooluse.tau_sat', '0.95', 'fraction', 'a checkpoint whose gap exceeds it is saturated: little is left for a call to add'),
+    ('tooluse.epsilon', '0.01', 'fraction', 'a Visual Evidence Gain below it is near zero'),
+    ('tooluse.calls', 'first', 'first|all', 'of several calls in a turn: first: positions, V_max, V_min and POER take the first; all: every one'),
+    ('tooluse.hit_max_first', 'false', 'false|true', 'true: a rollout that reached the call limit is lwp before cwl is asked')
 ) AS parameter (name, value, unit, note)

@@ -43,6 +43,22 @@ def sums(task: str, statistic: str, numerators: Any, denominators: Any, kind: st
     ]
 
 
+def test_a_pools_median_is_taken_anew_in_each_resample() -> None:
+    rng = np.random.default_rng(4)
+    n, ones = 30, [1] * 30
+    cells = [rng.integers(0, 2, n) for _ in range(5)]
+    rows = [row | {"pool": "p"} for i, cell in enumerate(cells) for row in sums("t", "rate", cell, ones, cell=f"c{i}")]
+    rows += [row | {"pool": None} for row in sums("t", "rate", [1] * n, ones, cell="apart")]
+    found = run("stat.median", {"stat.sums": rows, "stat.cluster": clusters("t", n)}, {"stat.resamples": "300"})
+    values = np.median([cell[draws(300, n)].mean(axis=1) for cell in cells], axis=0)
+    low, high = np.quantile(values, [0.025, 0.975])
+    assert len(found) == 1
+    assert found[0] == {
+        "task": "t", "pool": "p", "statistic": "rate", "estimate": pytest.approx(np.median([cell.mean() for cell in cells])), "n_cells": 5,
+        "low": pytest.approx(low, abs=1e-9), "high": pytest.approx(high, abs=1e-9), "resamples": 300, "dropped": 0, "seed": 0, "confidence": 0.95,
+    }  # fmt: skip
+
+
 def interval(rows: list[dict[str, Any]], given: list[dict[str, Any]], **settings: str) -> dict[str, dict[str, Any]]:
     found = run("stat.interval", {"stat.sums": rows, "stat.cluster": given}, {f"stat.{name}": value for name, value in settings.items()})
     return {row["statistic"]: row for row in found}
