@@ -13,7 +13,7 @@ import tarfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import version
 from pathlib import Path
@@ -247,7 +247,7 @@ def _catalog(files: Mapping[str, str]) -> Catalog:
 def _read_over(name: str, views: Mapping[str, str]) -> str:
     """A view's text with its directive `-- over: A is B` carried out: the views it reads are put in its place as they stand when A is B.
 
-    So one way to compute (`stat.interval`) is written once, over a named shape (`stat.sums`), and read over each family that has that shape.
+    So one way to compute (`stat.interval`) is written once, over a named shape (`stat.sums`), and read over each family of that shape.
     """
     match = re.search(r"^-- over: ([a-z_.]+) is ([a-z_.]+)$", views[name], re.MULTILINE)
     if not match:
@@ -255,10 +255,12 @@ def _read_over(name: str, views: Mapping[str, str]) -> str:
     shape, family = match[1], match[2]
     view_name = re.compile(rf"\b({'|'.join(re.escape(view) for view in sorted(views, key=len, reverse=True))})\b")
 
+    @cache
     def code(of: str) -> str:
         text = _read_over(of, views) if of != name else views[of]
         return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
 
+    @cache
     def depends(view: str) -> bool:
         return view == shape or any(depends(read) for read in set(view_name.findall(code(view))))
 
