@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from generator.ingest.report import Unusable
@@ -23,7 +23,7 @@ from generator.reply import Reply, metadata
 from generator.warehouse import completion_id
 
 TABLES = ("completion", "rollout", "observation", "probe", "item", "image")
-MADE_HERE = frozenset({"completion_id", "request_key", "run_id", "response_bytes"})  # a file's own have no meaning in another warehouse
+MADE_HERE = frozenset({"completion_id", "request_key", "run_id"})  # a file's own have no meaning in another warehouse
 NEEDED: Mapping[str, tuple[str, ...]] = {
     "completion": ("model_id", "task", "item_id", "arm", "template", "response"),
     "rollout": ("rollout_id",),
@@ -47,6 +47,7 @@ ONE_OF: Mapping[str, tuple[str, ...]] = {
 }
 LEAST = {"attempt": 1, "turn": 1}  # every other whole number counts from 0; a seed may be anything
 IDENTIFIERS = ("item_id", "cluster_id", "rollout_id")  # may be whole numbers, if all of a file's are
+SAID_OF_ITEM = ("cluster_id", "gold", "source", "source_sha256", "inputs", "annotation")
 IDENTITY = ("protocol", "model_id", "thinking", "task", "item_id", "arm", "template", "replicate")
 INT32, INT64, LARGEST = 2**31 - 1, 2**63 - 1, 1e300
 
@@ -90,6 +91,7 @@ def read(given: Mapping[str, Member], study: str, model: str | None = None) -> R
         if (item := given.get("item")) and item.value is not None:
             facts = said_of_item(item.text)
             identifiers["cluster_id"] = item.value.get("cluster_id")
+            ignored += [f"item.{name}" for name in item.value if name not in SAID_OF_ITEM]
     elif table == "item":
         facts = _facts(given)
     spelt = tuple((name, str(value), type(value) is int) for name, value in identifiers.items() if value is not None)
@@ -124,7 +126,7 @@ def canonical(value: Any) -> str:
     return _encode(value)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def said_of_item(text: str) -> Facts:
     """The facts in a completion's `item`. Cached, since a file says the same of an item once per arm and model."""
     try:
@@ -135,7 +137,7 @@ def said_of_item(text: str) -> Facts:
 
 def _facts(given: Mapping[str, Member]) -> Facts:
     facts: Facts = {}
-    for name in ("cluster_id", "gold", "source", "source_sha256", "inputs", "annotation"):
+    for name in SAID_OF_ITEM:
         member = given.get(name)
         if member is None or member.value is None:
             continue
@@ -262,8 +264,13 @@ def _moment(name: str, member: Member) -> datetime:
         raise Unusable("wrong column type", f"{name} must be a time like 2026-01-31T12:00:00Z, not {_shown(member)}") from None
 
 
+def _bytes(name: str, member: Member) -> bytes:
+    raise Unusable("wrong column type", f"{name} cannot stand in a line of JSON: give the body as `response`")
+
+
 READERS: Mapping[str, Reader] = {
     "JSON": _verbatim,
+    "BLOB": _bytes,
     "VARCHAR": _text,
     "BOOLEAN": _flag,
     "INTEGER": lambda name, member: _whole(name, member, INT32),

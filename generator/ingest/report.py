@@ -102,4 +102,4 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 def _shown(text: str) -> str:
-    return text if text.isidentifier() and text.isascii() else ascii(text)
+    return text if text.isascii() and text.replace(".", "_").isidentifier() else ascii(text)

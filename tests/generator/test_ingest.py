@@ -201,9 +201,9 @@ def test_the_model_option_names_the_model_of_lines_that_name_none(folder: Folder
 
 
 def test_columns_that_cannot_be_taken_over_are_named(folder: Folder) -> None:
-    report = folder.ingest(line(request_key="mine", colour="red"), line(replicate=1, colour="blue"))
-    assert report.ignored == {"request_key": 1, "colour": 2}
-    assert "columns left out: colour (2 lines), request_key (1 lines)" in str(report)
+    report = folder.ingest(line(request_key="mine", colour="red"), line(replicate=1, colour="blue", item={"size": 1}))
+    assert report.ignored == {"request_key": 1, "colour": 2, "item.size": 1}
+    assert "columns left out: colour (2 lines), item.size (1 lines), request_key (1 lines)" in str(report)
     assert folder.one("SELECT count(*) FROM raw.completion WHERE request_key = 'mine'") == 0
 
 
@@ -440,6 +440,7 @@ def test_an_interrupted_ingest_is_completed_by_the_next(folder: Folder, monkeypa
         (line(started_at="yesterday"), "wrong column type"),
         (line(started_at="0001-01-01T00:00:00+14:00"), "wrong column type"),
         (line(started_at=1754573000), "wrong column type"),
+        (line(response_bytes="AA=="), "wrong column type"),
         (line(item=[1]), "wrong column type"),
         (line(item={"annotation": "x"}), "wrong column type"),
         (json.dumps(line())[:-1] + ', "arm": "A"}', "column named twice"),
