@@ -47,9 +47,11 @@ Schedule = Callable[[int, str, int], str]
 
 
 def at_rate(rate: float, kinds: Iterable[str] = PASSING, seed: int = 0, after: int = 0) -> Schedule:
-    """That share of the requests fails, once `after` have been served, each kind alike. The same requests meet the same faults."""
+    """About that share of the requests fails, once `after` have been served, each kind alike. The same requests meet the same faults."""
     names = tuple(kinds)
-    odds = {**dict.fromkeys(names, rate / len(names)), SOUND: 1 - rate}
+    # what begins a run of refusals is drawn that much less often
+    odds = {name: rate / len(names) / (BURST if name in ("burst", "storm") else 1) for name in names}
+    odds[SOUND] = 1 - sum(odds.values())
     return lambda n, request, visit: SOUND if n < after else draw.choose(odds, "faults", seed, request, visit)
 
 
