@@ -122,10 +122,9 @@ class Client:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[httpx.AsyncClient]:
-        """An idle connection, or a new one. Each has a pool of its own: a shared pool inspects all its idle connections at every request,
-
-        which at 64 of them costs more time than a server needs to answer.
-        """
+        """An idle connection, or a new one."""
+        # Each has a pool of its own: a pool inspects all its idle connections at every request, which at 64 of them costs more time
+        # than many a server needs to answer.
         connection = self._idle.pop() if self._idle else self._connect()
         try:
             yield connection
