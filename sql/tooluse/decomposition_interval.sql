@@ -1,0 +1,14 @@
+-- grain: one row is one estimate of tooluse.decomposition with its interval.
+-- columns: as stat.interval
+-- serves: the intervals of Tables 5, 17 and 20 of seed 001
+-- over: stat.sums is tooluse.decomposition_sums
+-- The estimate is added up as decimals, so that it does not depend on the order of the rows.
+-- cache: whole
+WITH exact AS (
+    SELECT task, cell, statistic, sum(numerator::DECIMAL(38, 18))::DOUBLE / nullif(sum(denominator), 0) AS estimate
+    FROM tooluse.decomposition_sums
+    GROUP BY task, cell, statistic
+)
+SELECT interval.* EXCLUDE (estimate), exact.estimate
+FROM stat.interval AS interval
+INNER JOIN exact ON interval.task = exact.task AND interval.cell = exact.cell AND interval.statistic = exact.statistic

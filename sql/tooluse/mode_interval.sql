@@ -1,0 +1,14 @@
+-- grain: one row is one estimate of tooluse.mode_share with its interval.
+-- columns: as stat.interval
+-- serves: the intervals of Tables 4 and 19 of seed 001
+-- over: stat.sums is tooluse.mode_sums
+-- The estimate is added up as decimals, so that it does not depend on the order of the rows.
+-- cache: whole
+WITH exact AS (
+    SELECT task, cell, statistic, sum(numerator::DECIMAL(38, 18))::DOUBLE / nullif(sum(denominator), 0) AS estimate
+    FROM tooluse.mode_sums
+    GROUP BY task, cell, statistic
+)
+SELECT interval.* EXCLUDE (estimate), exact.estimate
+FROM stat.interval AS interval
+INNER JOIN exact ON interval.task = exact.task AND interval.cell = exact.cell AND interval.statistic = exact.statistic
