@@ -96,7 +96,9 @@ def status(
             print(to_table(estimate))
         print(reporting.total(estimate))
     else:
-        print(to_table(reporting.status(warehouse, study or ())), end="")
+        state = reporting.status(warehouse, study or ())
+        print(to_table(state))
+        print("\n".join(reporting.totals(state)))
     for journal, count in reporting.waiting(warehouse).items():
         _note(f"{count:,} records more wait in {journal}: the next generate or ingest merges them")
 

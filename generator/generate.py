@@ -22,36 +22,13 @@ from generator.items import Item
 from generator.models import Model
 from generator.progress import Progress
 from generator.record import Call, Recorder, run_row
+from generator.settled import Failures, failures, unsettled
 from generator.study import Study
 from generator.warehouse import Writer
 
 TICK_S = 0.1  # how often what has arrived is made durable
 MERGE_S = 2.0  # how often it is merged, so that readers see it
 MERGE_RECORDS = 500
-FAILURES = """
-    SELECT model_id, thinking, task, arm, template, reason, count(*) AS n
-    FROM arm.settled
-    WHERE NOT settled AND attempts > 0
-    GROUP BY ALL
-    ORDER BY ALL
-"""
-
-
-@dataclass(frozen=True)
-class Failures:
-    """Requests of one condition that were called and are not settled, for one reason."""
-
-    model_id: str
-    thinking: bool
-    task: str
-    arm: str
-    template: str
-    reason: str | None
-    n: int
-
-    def __str__(self) -> str:
-        mode = " thinking" if self.thinking else ""
-        return f"{self.n} failed: {self.model_id}{mode} {self.task} {self.arm} {self.template}: {self.reason or 'reason unknown'}"
 
 
 @dataclass(frozen=True)
@@ -154,12 +131,17 @@ class _Run:
         self._ask_for()
         self.recorder.budget = self._budget()
         with self.progress:
-            while todo := self._todo(unsettled := self._unsettled()):
+            while todo := self._todo(left := unsettled(*self.asked)):
                 self._pass(todo)
                 if self.is_spent:
                     raise self._ceiling_reached()
-        failed = self._failures()
-        return Result(self.study.name, len(self.cells), len(self.cells) - len(unsettled), self.recorder.exchanges.total(), failed)
+        stored = self.recorder.exchanges.total()
+        return Result(self.study.name, len(self.cells), len(self.cells) - len(left), stored, failures(*self.asked))
+
+    @property
+    def asked(self) -> tuple[Path, str, list[Cell]]:
+        """Where what of which study is asked in this run."""
+        return self.writer.path, self.study.name, self.cells
 
     def _ask_for(self) -> None:
         """Store what the study asks for: its items, their images, its grid."""
@@ -171,30 +153,15 @@ class _Run:
         self.writer.append_grid(self.study.name, (cell.grid_row() for cell in cells))
         self.cells = [cell for cell in cells if cell.model_id in (self.options.models or self.study.models)]
 
-    def _unsettled(self) -> dict[str, int]:
-        """The requests that need a call, with the highest attempt stored."""
-        with session.open(self.writer.path, {"study": self.study.name}) as reading:
-            rows = reading.rows(
-                """
-                SELECT settled.request_key, COALESCE(max(completion.attempt), 0) AS attempt
-                FROM arm.settled AS settled
-                LEFT JOIN raw.completion AS completion ON settled.request_key = completion.request_key
-                WHERE NOT settled.settled
-                GROUP BY settled.request_key
-                """
-            )
-        asked = {cell.request_key for cell in self.cells}
-        return {row["request_key"]: row["attempt"] for row in rows if row["request_key"] in asked}
-
-    def _todo(self, unsettled: Mapping[str, int]) -> list[Call]:
+    def _todo(self, left: Mapping[str, int]) -> list[Call]:
         """The calls of the next pass. Each takes at least one exchange, so that the passes end."""
         used = self.recorder.exchanges
-        open_cells = [cell for cell in self.cells if cell.request_key in unsettled and used[cell.request_key] < self.study.attempts]
+        open_cells = [cell for cell in self.cells if cell.request_key in left and used[cell.request_key] < self.study.attempts]
         most = min((self.study.attempts - used[cell.request_key] for cell in open_cells), default=0)
         tally = self.recorder.tally
-        tally.total, tally.done = len(self.cells), len(self.cells) - len(unsettled)
-        tally.failed = len(unsettled) - len(open_cells)
-        return [self.recorder.call(cell, unsettled[cell.request_key], most) for cell in open_cells]
+        tally.total, tally.done = len(self.cells), len(self.cells) - len(left)
+        tally.failed = len(left) - len(open_cells)
+        return [self.recorder.call(cell, left[cell.request_key], most) for cell in open_cells]
 
     def _pass(self, todo: list[Call]) -> None:
         for model in {call.cell.model_id: call.cell.model for call in todo}.values():
@@ -294,17 +261,12 @@ class _Run:
         return budget
 
     def _ceiling_reached(self) -> ProviderError:
-        left = len(self._unsettled())
+        left = len(unsettled(*self.asked))
         spent = self.recorder.budget.spent if self.recorder.budget else 0.0
         return ProviderError(
             f"study {self.study.name} has spent ${spent:.4f}, and its ceiling of ${self.study.cost_ceiling_usd:g} has no room for another "
             f"request: {left} are left; raise cost_ceiling_usd and run again to go on"
         )
-
-    def _failures(self) -> list[Failures]:
-        with session.open(self.writer.path, {"study": self.study.name}) as reading:
-            rows = reading.rows(FAILURES)
-        return [Failures(**row) for row in rows]
 
 
 def _merge_rest(writer: Writer) -> None:

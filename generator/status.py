@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from analysis import session
 from analysis.errors import UsageError
 from analysis.render import Rows
-from analysis.session import Session
 from generator import grid, study
 from generator.generate import choose, items_of, prepare
-from generator.grid import Cell
-from generator.warehouse import quoted
+from generator.journal import Journal, read
+from generator.settled import asking
 
 STATE = """
     SELECT
@@ -41,7 +39,7 @@ ESTIMATE = """
             sum(prompt_tokens) / nullif(count(prompt_tokens), 0) AS prompt_tokens,
             sum(completion_tokens) / nullif(count(completion_tokens), 0) AS completion_tokens,
             sum(cost_usd) / nullif(count(cost_usd), 0) AS cost_usd
-        FROM raw.completion
+        FROM stored.completion
         GROUP BY ALL
     )
     SELECT
@@ -53,7 +51,6 @@ ESTIMATE = """
     LEFT JOIN answered USING (model_id, thinking, task, arm, template)
     ORDER BY study, model_id, thinking, task, arm, template
 """
-TABLES = ("item", "completion", "rollout", "observation", "probe", "image", "run")
 
 
 def status(path: Path, names: Sequence[str] = ()) -> Rows:
@@ -67,9 +64,18 @@ def status(path: Path, names: Sequence[str] = ()) -> Rows:
         raise UsageError(f"{path} holds no study {unknown[0]!r}: it holds {', '.join(stored) or 'none'}")
     found = []
     for name in names or stored:
-        with session.open(path, {"study": name}) as reading:
+        with asking(path, name) as reading:
             found.append(reading.fetch(STATE))
     return _joined(found, ("study", "model_id", "thinking", "task", "arm", "template", "requests", "done", "missing", "failed", "reason"))
+
+
+def totals(state: Rows) -> list[str]:
+    """The state of each study in one line."""
+    lines = []
+    for study_name, rows in groupby(state.rows, key=lambda row: row[0]):
+        requests, done, missing, failed = map(sum, zip(*(row[6:10] for row in rows), strict=True))
+        lines.append(f"{study_name}: {done:,} of {requests:,} requests done, {missing:,} missing, {failed:,} failed")
+    return lines
 
 
 def cost(params: Path, names: Sequence[str], path: Path, data: Path) -> Rows:
@@ -83,7 +89,7 @@ def cost(params: Path, names: Sequence[str], path: Path, data: Path) -> Rows:
     prepare(studies.values(), data)
     found = []
     for each in chosen:
-        with _as_if_asked(path, each.name, grid.requests(each, items_of(each, data), registry)) as reading:
+        with asking(path, each.name, grid.requests(each, items_of(each, data), registry)) as reading:
             found.append(reading.fetch(ESTIMATE))
     columns = ("study", "model_id", "thinking", "task", "arm", "template", "requests", "prompt_tokens", "completion_tokens", "cost_usd")
     return _joined(found, columns)
@@ -104,36 +110,11 @@ def total(estimate: Rows) -> str:
     return ", ".join(parts)
 
 
-@contextmanager
-def _as_if_asked(path: Path, study_name: str, cells: Iterable[Cell]) -> Iterator[Session]:
-    """A session in which the study's newest grid is this one; the rest is the warehouse's, if there is one."""
-    import polars
-
-    connection = session.empty_warehouse()
-    try:
-        if path.exists():
-            with session.open(path):  # says in one line what is wrong with the file, if anything is
-                pass
-            connection.execute(f"ATTACH {quoted(path)} AS stored (READ_ONLY)")
-            for table in TABLES:
-                connection.execute(f"DROP TABLE raw.main.{table}; CREATE VIEW raw.main.{table} AS SELECT * FROM stored.main.{table}")
-        rows = [{"study": study_name, "grid_id": "", **cell.grid_row()} for cell in cells]
-        with tempfile.TemporaryDirectory(prefix="vlmaudit-") as folder:
-            file = Path(folder, "grid.parquet")
-            polars.DataFrame(rows).write_parquet(file)
-            connection.execute("INSERT INTO raw.grid BY NAME SELECT *, now()::TIMESTAMP AS created_at FROM read_parquet(?)", [str(file)])
-        yield session.on(connection, {"study": study_name})
-    finally:
-        connection.close()
-
-
 def _joined(found: Sequence[tuple[list[str], list[tuple[object, ...]]]], columns: Sequence[str]) -> Rows:
     return Rows(columns, [row for _, rows in found for row in rows])
 
 
 def waiting(path: Path) -> Mapping[str, int]:
     """The whole records in each journal file of a warehouse: received, durable, and merged by the next writing command."""
-    from generator.journal import Journal, read
-
     journal = Journal(path)
     return {str(file): sum(1 for _ in read(file)) for file in (journal.taken, journal.path) if file.exists()}

@@ -34,7 +34,8 @@ def test_from_a_params_file_to_a_finished_study(project: Path) -> None:
     assert vlmaudit(project, "generate") == (0, "demo: 18 of 18 requests settled, 18 exchanges in this run\n", "")
     assert vlmaudit(project, "generate") == (0, "demo: 18 of 18 requests settled, 0 exchanges in this run\n", "")
     code, out, err = vlmaudit(project, "status")
-    assert (code, err, len(out.splitlines())) == (0, "", 2 + 6)
+    assert (code, err, len(out.splitlines())) == (0, "", 2 + 6 + 2)
+    assert out.splitlines()[-1] == "demo: 18 of 18 requests done, 0 missing, 0 failed"
     assert vlmaudit(project, "status", "--cost") == (0, "0 requests to send\n", "")
     code, out, err = vlmaudit(project, "doctor")
     assert (code, err, {line[:5] for line in out.splitlines()}) == (0, "", {"ok   "})

@@ -151,6 +151,14 @@ def test_model_restricts_the_calls_and_not_the_grid(project: Callable[..., Proje
         own.generate("own/three")
 
 
+def test_a_study_that_does_not_ask_the_chosen_model_asks_nothing(project: Callable[..., Project]) -> None:
+    own = project(Endpoint())
+    other = {**own.study, "models": ["own/two"]}
+    own.params.write_text(yaml.safe_dump({"studies": {"s": own.study, "other": other}, "models": own.models}))
+    results = generate(own.params, [], own.warehouse, own.data, Options(models=("own/two",), say=own.said.append))
+    assert {result.study: result.stored for result in results} == {"s": 0, "other": 24}
+
+
 def test_a_simulated_subject_needs_no_server(tmp_path: Path) -> None:
     own = Project(tmp_path, "http://127.0.0.1:9/v1")
     own.study |= {"models": ["sim/honest"], "thinking": [False]}

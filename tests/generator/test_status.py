@@ -32,6 +32,7 @@ def test_each_condition_counts_done_missing_and_failed_with_a_reason(path: Path)
         ["s", "m", False, "t", "A", "plain", 1, 0, 1, 0, None],
         ["s", *CONDITION, 4, 2, 1, 1, "HTTP status 503"],
     ]
+    assert status.totals(found) == ["s: 2 of 5 requests done, 2 missing, 1 failed"]
 
 
 def test_studies_are_shown_one_by_one_and_an_unknown_one_is_named(path: Path) -> None:
