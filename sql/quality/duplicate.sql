@@ -2,6 +2,7 @@
 -- severity: error
 -- grain: one row is one key of a raw table that several rows share.
 -- columns: raw_table, key_columns, key_value, n (rows)
+-- decided: a cell of the grid has one request, but where it is a rollout each turn may be a request of its own.
 -- scans: completion 2, item 1, grid 2, run 1, rollout 1, observation 1, probe 1, image 1
 SELECT 'completion' AS raw_table, 'completion_id' AS key_columns, completion_id AS key_value, count(*) AS n
 FROM raw.completion
@@ -27,6 +28,7 @@ SELECT
     'grid', 'study, grid_id, model_id, thinking, task, item_id, arm, template, replicate',
     concat_ws(', ', study, grid_id, model_id, thinking, task, item_id, arm, template, replicate), count(*)
 FROM raw.grid
+WHERE protocol <> 'tool_use'
 GROUP BY study, grid_id, protocol, model_id, thinking, task, item_id, arm, template, replicate
 HAVING count(*) > 1
 UNION ALL
