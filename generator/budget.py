@@ -10,7 +10,7 @@ MARGIN = 2.0  # times the dearest exchange so far
 
 @dataclass
 class Prices:
-    """What the exchanges with one model have cost, in US dollars: how many said so, and the dearest."""
+    """What the exchanges with one model have cost, in US dollars: how many were seen, and the dearest."""
 
     observed: int = 0
     dearest: float = 0.0
@@ -49,14 +49,11 @@ class Budget:
             return True
 
     def charge(self, model_id: str, cost: float | None) -> None:
-        """Count one exchange; one that was paid and does not say what it cost (None) counts as the dearest of its model."""
+        """Count one answer, or an exchange that named a cost; an answer that names none counts as the dearest of its model so far."""
         with self._lock:
-            known = self.prices.setdefault(model_id, Prices())
-            if cost is None:
-                self.spent += known.dearest
-            else:
-                self.spent += cost
-                self.prices[model_id] = Prices(known.observed + 1, max(cost, known.dearest))
+            known = self.prices.get(model_id, Prices())
+            self.spent += known.dearest if cost is None else cost
+            self.prices[model_id] = Prices(known.observed + 1, max(cost or 0.0, known.dearest))
 
     def release(self, key: str) -> None:
         """The request will cost no more."""

@@ -247,7 +247,7 @@ class _Run:
             rows = reading.rows(
                 """
                 SELECT
-                    model_id, sum(cost_usd) AS spent, count(cost_usd) AS observed, max(cost_usd) AS dearest,
+                    model_id, sum(cost_usd) AS spent, count(*) AS observed, max(cost_usd) AS dearest,
                     count(*) FILTER (cost_usd IS NULL AND http_status BETWEEN 200 AND 299 AND error IS NULL) AS unpriced
                 FROM raw.completion
                 WHERE request_key IN (SELECT request_key FROM raw.grid WHERE study = ?)

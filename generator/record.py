@@ -76,12 +76,10 @@ class Recorder:
         is_good = reply.error is None and 200 <= (reply.http_status or 0) < 300
         is_last = not is_transient(reply) or attempt - call.attempts >= call.most
         self.tally.count(answered, is_good, is_last)
-        if self.budget:
-            free = call.cell.model.serving != "openrouter"  # our own machine, or a simulated subject: no cost said is no cost
-            if is_good or answered["cost_usd"] is not None:
-                self.budget.charge(call.cell.model_id, 0.0 if free and answered["cost_usd"] is None else answered["cost_usd"])
-            if is_last:
-                self.budget.release(call.key)
+        if self.budget and (is_good or answered["cost_usd"] is not None):
+            self.budget.charge(call.cell.model_id, answered["cost_usd"])
+        if self.budget and is_last:
+            self.budget.release(call.key)
         if is_last:
             del self._asked[call.key]
 

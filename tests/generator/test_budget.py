@@ -27,7 +27,7 @@ def test_what_is_reserved_leaves_less_room() -> None:
 def test_an_answer_of_unknown_cost_counts_as_the_dearest() -> None:
     budget = Budget(1.0, prices={"m": Prices(observed=1, dearest=0.3)})
     budget.charge("m", None)
-    assert (budget.spent, budget.prices["m"]) == (0.3, Prices(observed=1, dearest=0.3))
+    assert (budget.spent, budget.prices["m"]) == (0.3, Prices(observed=2, dearest=0.3))
 
 
 def test_nothing_goes_out_once_the_ceiling_is_reached() -> None:

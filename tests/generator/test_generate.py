@@ -18,6 +18,8 @@ import yaml
 from analysis import session
 from analysis.errors import DataError, ProviderError, UsageError
 from generator.generate import Options, Result, generate
+from generator.subjects import app
+from generator.subjects.faults import Faults, at_rate, protocol
 from tests.generator.endpoint import Endpoint
 from tests.generator.loopback import VirtualClock, serving
 
@@ -48,7 +50,7 @@ class Project:
 
     def generate(self, *models: str, **options: Any) -> Result:
         self.write()
-        chosen = Options(models=models, say=self.said.append, clock=VirtualClock(), **options)
+        chosen = Options(**{"models": models, "say": self.said.append, "clock": VirtualClock(), **options})
         (result,) = generate(self.params, ["s"], self.warehouse, self.data, chosen)
         return result
 
@@ -273,6 +275,27 @@ def test_the_api_key_is_in_no_file_and_in_nothing_that_is_said(project: Callable
     assert KEY not in out + err
     assert [file for file in own.folder.rglob("*") if file.is_file() and KEY.encode() in file.read_bytes()] == []
     assert own.rows("SELECT count(*) FROM raw.completion WHERE response LIKE '%***%'") == [(6,)]
+
+
+def test_under_faults_a_study_ends_with_the_answers_that_it_has_without(tmp_path: Path) -> None:
+    answers = "SELECT item_id, arm, template, outcome, answer, alone_a, alone_b, with_other, sufficiency FROM arm.answer ORDER BY ALL"
+    clock = VirtualClock()
+    faults = Faults(app("mixed", price_usd=1e-5), at_rate(0.4), clock)
+    found = []
+    for folder, served in (("sound", faults.app), ("faults", faults)):
+        with serving(served, http=protocol()) as url:
+            own = Project(tmp_path / folder, url)
+            own.folder.mkdir()
+            own.study |= {"tasks": {"isobench/math_parity": {"source": "synth", "n": 8}}, "cost_ceiling_usd": 1.0}
+            own.model |= {"serving": "simulated", "behaviour": "mixed", "provider": "simulated", "precision": "exact"}
+            while own.generate(clock=clock).failures:
+                pass
+        found.append(own.rows(answers))
+        assert own.rows("SELECT sum(cost_usd) BETWEEN 0.1 AND 1 FROM raw.completion") == [(True,)]
+    assert found[0] == found[1]
+    assert sum(row.kind != "sound" for row in faults.log) >= 10
+    assert list(faults.too_early()) == []
+    assert own.rows("SELECT count(*) FROM raw.completion") == [(len(faults.log),)]
 
 
 # -- money -------------------------------------------------------------------------------------------------------------------------
