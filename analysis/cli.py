@@ -98,15 +98,22 @@ def table(
 
     Text formats have the paper's layout and percent; csv, json and parquet have its rows, in fractions.
     """
-    from analysis import tables
+    from analysis import modality_tables, tables
 
-    wanted = tables.require(number)
-    with _reading(warehouse, set_) as session:
-        if format in tables.TIDY:
-            _show(session, wanted.query, format, 0, out)
-            return
-        rows = _interruptible(session, lambda: session.rows(wanted.query))
-        _write(tables.render(wanted, rows, format), out)
+    wanted = modality_tables.require(number)
+    source = wanted.source
+    if isinstance(source, str):
+        with _reading(warehouse, set_) as session:
+            if format is Format.parquet:
+                _write(parquet(_interruptible(session, lambda: session.query(source))), out)
+                return
+            rows = Rows(*_interruptible(session, lambda: session.fetch(source)))
+    else:
+        rows = tables.configured(source())
+    if format in tables.TIDY:
+        _emit(rows, format, 0, out)
+    else:
+        _write(tables.render(wanted, rows.named(), format), out)
 
 
 def views(
@@ -191,7 +198,8 @@ def _reading(warehouse: Path, settings: list[str] | None) -> Iterator[Session]:
     """A session over the warehouse; DuckDB's own faults leave as DataError, in one line."""
     import duckdb
 
-    from analysis import sandbox, session
+    from analysis import session
+    from analysis.session import one_line
 
     try:
         with session.open(warehouse, _pairs(settings)) as opened:
@@ -200,9 +208,9 @@ def _reading(warehouse: Path, settings: list[str] | None) -> Iterator[Session]:
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException) as fault:
-        raise UsageError(sandbox.one_line(fault)) from None
+        raise UsageError(one_line(fault)) from None
     except duckdb.Error as fault:
-        raise DataError(sandbox.one_line(fault)) from None
+        raise DataError(one_line(fault)) from None
 
 
 def _pairs(settings: list[str] | None) -> Mapping[str, str]:

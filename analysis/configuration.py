@@ -5,7 +5,9 @@ The files are the generator's; its code is not imported.
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,5 +34,18 @@ def models() -> dict[str, dict[str, Any]]:
 
 @cache
 def prompts() -> list[dict[str, Any]]:
-    """The prompts of every task, one file each: task, source, inputs by arm, description and closing (by template)."""
-    return [_read(path) for path in sorted((_folder() / "prompts").glob("*.toml"))]
+    """The system prompts of every task, one row each: task, arm, template, prompt (8 digits of its SHA-256: equal where the wording is)."""
+    return [row for path in sorted((_folder() / "prompts").glob("*.toml")) for row in _prompts(_read(path))]
+
+
+def _prompts(wording: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def of(texts: str | dict[str, str], arm: str) -> str | None:
+        return texts if isinstance(texts, str) else texts.get(arm)
+
+    for arm in wording["inputs"]:
+        for template, closing in wording["closing"].items():
+            text = of(closing, arm)
+            if text is not None:
+                whole = f"{of(wording['description'], arm)}\n\n{text}"
+                digest = hashlib.sha256(whole.encode()).hexdigest()[:8]
+                yield {"task": wording["task"], "arm": arm, "template": template, "prompt": digest}

@@ -17,6 +17,7 @@ from typing import Any
 from analysis import tables
 from analysis.catalog import Catalog, sql_root
 from analysis.errors import DataError
+from analysis.modality_tables import TABLES
 from analysis.render import TEXT, Format, Rows, parquet, whole
 from analysis.session import Session
 
@@ -68,11 +69,10 @@ def _files(session: Session) -> Iterator[tuple[str, bytes]]:
         yield f"views/{name}.parquet", parquet(frame)
         if not {"item_id", "completion_id"} & set(frame.columns):
             yield f"views/{name}.csv", TEXT[Format.csv](Rows(frame.columns, frame.rows())).encode()
-    for number, table in tables.TABLES.items():
-        columns, rows = session.fetch(table.query)
-        named = [dict(zip(columns, row, strict=True)) for row in rows]
+    for number, table in TABLES.items():
+        rows = Rows(*session.fetch(table.source)) if isinstance(table.source, str) else tables.configured(table.source())
         for form, ending in FILES.items():
-            content = TEXT[form](Rows(columns, rows)) if form in tables.TIDY else tables.render(table, named, form)
+            content = TEXT[form](rows) if form in tables.TIDY else tables.render(table, rows.named(), form)
             yield f"tables/table_{number:02}.{ending}", content.encode()
     yield "metrics.json", _json(metrics(session))
 
@@ -106,8 +106,9 @@ def provenance(session: Session, study: str, files: list[str]) -> dict[str, Any]
         "files": files,
         "views": {name: view_provenance(session, name) for name in exported(catalog)},
         "tables": {
-            f"table_{number:02}": {name: catalog.fingerprint(name) for name in session.mentioned(table.query)}
-            for number, table in tables.TABLES.items()
+            f"table_{number:02}": {name: catalog.fingerprint(name) for name in session.mentioned(table.source)}
+            for number, table in TABLES.items()
+            if isinstance(table.source, str)
         },
     }
 

@@ -47,6 +47,10 @@ class Rows:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def named(self) -> list[dict[str, Any]]:
+        """The rows as dicts by column name."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
 
 def inert(text: str, keep: str = "") -> str:
     """The text with control, bidirectional and unassigned characters spelled out, except those in `keep`."""

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import duckdb
 
 from analysis.errors import UsageError
+from analysis.session import one_line
 
 T = TypeVar("T")
 STOPPING_S = 5.0  # a query that has not ended by then is left to end with the process
@@ -135,13 +136,3 @@ def _stop(connection: duckdb.DuckDBPyConnection, thread: threading.Thread) -> No
         with suppress(KeyboardInterrupt):
             connection.interrupt()
             thread.join(0.1)
-
-
-def one_line(fault: BaseException) -> str:
-    """DuckDB's message without the query it repeats: what is wrong, and what it proposes instead."""
-    said = []
-    for line in str(fault).splitlines():
-        if line.startswith("LINE "):
-            break
-        said.append(line.strip())
-    return " ".join(part for part in said if part) or type(fault).__name__

@@ -58,7 +58,12 @@ class Session:
             self.connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
             self._schemas.add(schema)
         kind = "TABLE" if as_table else "VIEW"
-        self.connection.execute(f'CREATE {kind} "{schema}"."{view}" AS {self.catalog[name].text}')
+        try:
+            self.connection.execute(f'CREATE {kind} "{schema}"."{view}" AS {self.catalog[name].text}')
+        except duckdb.InterruptException:
+            raise
+        except duckdb.Error as fault:
+            raise DataError(f"sql/{schema}/{view}.sql cannot be computed: {one_line(fault)}") from None
         self._created.add(name)
 
     def need(self, *names: str) -> None:
@@ -174,12 +179,12 @@ def attach(connection: duckdb.DuckDBPyConnection, warehouse: Path) -> None:
             return
         except duckdb.IOException as fault:
             if "could not set lock" not in str(fault).lower():
-                raise DataError(f"{warehouse} cannot be read as a warehouse: {first_line(fault)}; `vlmaudit doctor` says more") from None
+                raise DataError(f"{warehouse} cannot be read as a warehouse: {one_line(fault)}; `vlmaudit doctor` says more") from None
             if time.monotonic() > deadline:
                 raise LockedError(f"{warehouse} is held by another process ({holder(fault)}): wait for it to end, or stop it") from None
             time.sleep(0.02)
         except duckdb.Error as fault:
-            raise DataError(f"{warehouse} cannot be read as a warehouse: {first_line(fault)}; `vlmaudit doctor` says more") from None
+            raise DataError(f"{warehouse} cannot be read as a warehouse: {one_line(fault)}; `vlmaudit doctor` says more") from None
 
 
 def first_line(fault: BaseException) -> str:
@@ -187,10 +192,16 @@ def first_line(fault: BaseException) -> str:
     return str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
 
 
+def one_line(fault: BaseException) -> str:
+    """DuckDB's message without the query it repeats: what is wrong, and what it proposes instead."""
+    said = str(fault).split("\nLINE ")[0].split()
+    return " ".join(said) or type(fault).__name__
+
+
 def holder(fault: BaseException) -> str:
     """The process that DuckDB's message names as holding the lock."""
     found = re.search(r"held in (.*?)\s*\(PID (\d+)\)", str(fault))
-    return f"{Path(found[1]).name}, PID {found[2]}" if found else first_line(fault)
+    return f"{Path(found[1]).name}, PID {found[2]}" if found else one_line(fault)
 
 
 def tables(connection: duckdb.DuckDBPyConnection) -> Iterable[str]:

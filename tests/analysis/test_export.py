@@ -12,7 +12,8 @@ import duckdb
 import polars
 import pytest
 
-from analysis import export, session, tables
+from analysis import export, session
+from analysis.modality_tables import TABLES
 from tests.analysis.conftest import Said, write_study
 
 Run = Callable[..., Said]
@@ -26,7 +27,7 @@ def test_an_export_holds_tables_views_metrics_and_provenance(run: Run, tmp_path:
     said = run("export", "--out", "data/results")
     assert (said.code, said.out) == (0, "")
     files = read(tmp_path / "data" / "results")
-    assert {f"tables/table_{number:02}.{ending}" for number in tables.TABLES for ending in ("csv", "json", "md", "tex")} <= files.keys()
+    assert {f"tables/table_{number:02}.{ending}" for number in TABLES for ending in ("csv", "json", "md", "tex")} <= files.keys()
     assert {"views/modality.prospective_cell.csv", "views/modality.prospective_cell.parquet"} <= files.keys()
     assert "views/modality.prospective_item.csv" not in files
     assert json.loads(files["metrics.json"])["isobench/math_parity"]["prospective"] == {

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from analysis import tables
+from analysis import configuration, tables
 from analysis.errors import UsageError
-from analysis.render import Format
+from analysis.modality_tables import TABLES, require
+from analysis.render import TEXT, Format
 from tests.analysis.conftest import Said
 
 MEDIANS = {"predicted_change": (0.088, 0.005, 0.382), "executed_change": (0.721, 0.51, 0.926), "gap": (0.601, 0.3, 0.9)}
@@ -21,8 +23,8 @@ TASK_ROW: dict[str, Any] = {
 
 
 def lines(number: int, rows: list[dict[str, Any]], form: Format = Format.csv) -> list[str]:
-    parts = tables._sections(tables.require(number), rows)
-    return [line for part in parts for line in tables.TEXT[form](tables.layout(tables.require(number), part)).splitlines()]
+    parts = tables.sections(require(number), rows)
+    return [line for part in parts for line in TEXT[form](tables.layout(require(number), part)).splitlines()]
 
 
 def test_table_3_reads_as_printed() -> None:
@@ -107,12 +109,45 @@ def test_repetition_is_not_available_where_nothing_detects_it() -> None:
     assert lines(15, [row])[1] == 'm,"1,550",0.0,0.0,n/a,0.0,0.0,0.0,—'
 
 
+def test_a_difference_carries_its_interval_and_its_sign() -> None:
+    row = {"model_id": "m", "thinking": False, "n_included": 39, "n_annotated": 52, "alignment_delta": -0.051}
+    row |= {"alignment_delta_low": -0.205, "alignment_delta_high": 0.077, "golden_given_single_executed": None}
+    row |= dict.fromkeys(("alignment_stated", "alignment_executed", "single_stated", "single_executed", "golden_given_single_stated"), 1.0)
+    assert lines(11, [row])[1] == 'm,39/52,100.0,100.0,"−5.1 [−20.5, +7.7]",100.0,100.0,100.0,—'
+
+
+def test_table_10_reads_as_printed() -> None:
+    cost = {"cost": -0.184, "cost_min": -0.484, "cost_max": -0.047, "answer_moved": 0.194}
+    row = {"task": "isobench/graph_maxflow", "arm_type": "joint", "n_cells": 8, **cost}
+    assert lines(10, [row])[1] == '"IsoBench max-flow, joint",8,"−18.4 (−48.4, −4.7)",19.4'
+
+
+def test_table_13_has_the_paper_s_23_prompts() -> None:
+    rows = configuration.prompts()
+    assert len(rows) == 25
+    assert len({row["prompt"] for row in rows}) == 23
+    assert len({row["prompt"] for row in rows if (row["task"], row["template"]) == ("goldenview", "plain")}) == 1
+
+
+def test_table_16_has_the_paper_s_eight_models_and_no_simulated_one() -> None:
+    models = lines(16, list(require(16).source()))  # type: ignore[operator]
+    assert len(models) == 1 + 8
+    assert "Qwen/Qwen3.5-4B,Qwen/Qwen3.5-4B,4B,dense,local (vllm),bf16" in models
+    assert 'qwen/qwen3.5-35b-a3b,qwen/qwen3.5-35b-a3b,"35B total, 3B active",mixture,Parasail,fp8' in models
+
+
+@pytest.mark.parametrize("number", [13, 16])
+def test_a_table_of_the_configuration_needs_no_warehouse(run: Callable[..., Said], number: int) -> None:
+    Path("data/warehouse.duckdb").unlink()
+    assert run("table", str(number)).code == 0
+
+
 def test_an_unknown_table_is_named_with_those_there_are() -> None:
     with pytest.raises(UsageError, match="no table 99: there are 2, 3"):
-        tables.require(99)
+        require(99)
 
 
-@pytest.mark.parametrize("number", tables.TABLES)
+@pytest.mark.parametrize("number", TABLES)
 def test_every_table_is_written_in_every_format(run: Callable[..., Said], number: int) -> None:
     for form in ("table", "md", "latex", "csv", "json"):
         said = run("table", str(number), "--format", form)
