@@ -125,6 +125,7 @@ class _Run:
         self.progress = Progress(each.name, options.say)
         self.cells: list[Cell] = []
         self.is_spent = False
+        self.not_before: dict[str, float] = {}  # until when a model's server wants no request; the next pass has a client of its own
 
     def run(self) -> Result:
         """Ask until every request is settled or has taken its attempts."""
@@ -184,10 +185,13 @@ class _Run:
                 task.result()
 
     async def _send(self, todo: list[Call]) -> None:
-        for _, calls in groupby(todo, key=lambda call: call.cell.model_id):
+        for model_id, calls in groupby(todo, key=lambda call: call.cell.model_id):
             ready = list(calls)
             async with self._client(ready[0].cell.model, ready[0].most) as asking:
+                if (ahead := self.not_before.get(model_id, 0.0) - asking.clock.now()) > 0:
+                    await asking.clock.sleep(ahead)
                 await asking.send_all(self._admitted(ready), self.recorder)
+                self.not_before[model_id] = asking.clock.now() + asking.wait_s()
 
     def _client(self, model: Model, attempts: int) -> Client:
         if model.serving == "simulated" and model.base_url is None:

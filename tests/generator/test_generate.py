@@ -19,7 +19,7 @@ from analysis import session
 from analysis.errors import DataError, ProviderError, UsageError
 from generator.generate import Options, Result, generate
 from generator.subjects import app
-from generator.subjects.faults import Faults, at_rate, protocol
+from generator.subjects.faults import Faults, at_rate, listed, protocol
 from tests.generator.endpoint import Endpoint
 from tests.generator.loopback import VirtualClock, serving
 
@@ -283,7 +283,7 @@ def test_under_faults_a_study_ends_with_the_answers_that_it_has_without(tmp_path
     faults = Faults(app("mixed", price_usd=1e-5), at_rate(0.4), clock)
     found = []
     for folder, served in (("sound", faults.app), ("faults", faults)):
-        with serving(served, http=protocol()) as url:
+        with serving(served, http=protocol(), date_header=False) as url:
             own = Project(tmp_path / folder, url)
             own.folder.mkdir()
             own.study |= {"tasks": {"isobench/math_parity": {"source": "synth", "n": 8}}, "cost_ceiling_usd": 1.0}
@@ -296,6 +296,20 @@ def test_under_faults_a_study_ends_with_the_answers_that_it_has_without(tmp_path
     assert sum(row.kind != "sound" for row in faults.log) >= 10
     assert list(faults.too_early()) == []
     assert own.rows("SELECT count(*) FROM raw.completion") == [(len(faults.log),)]
+
+
+def test_a_wait_that_the_server_asks_for_holds_in_the_next_pass(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    faults = Faults(app("honest"), listed(["no_choices", *["sound"] * 22, "rate_limit", "rate_limit"]), clock, wait_s=30.0)
+    with serving(faults, http=protocol(), date_header=False) as url:
+        own = Project(tmp_path, url)
+        own.study |= {"attempts": 2, "concurrency": 1}
+        own.model |= {"serving": "simulated", "behaviour": "honest", "provider": "simulated", "precision": "exact"}
+        assert own.generate(clock=clock).settled == 23
+    refused, again = faults.log[24:]
+    assert (refused.kind, again.kind) == ("rate_limit", "sound")
+    assert refused.not_before is not None
+    assert again.at >= refused.not_before - 0.001
 
 
 # -- money -------------------------------------------------------------------------------------------------------------------------
