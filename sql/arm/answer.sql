@@ -5,6 +5,7 @@
 -- decided: a film's image-only call is copied to the film's summary items that the same model and mode are asked about, in place of its own
 --   row; where they are asked about none, its own row stays.
 -- cache: whole
+-- scans: item 1
 WITH field AS (
     SELECT
         completion_id,

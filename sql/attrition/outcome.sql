@@ -11,7 +11,7 @@ WITH lost AS (
         completion_id,
         count(*) FILTER (WHERE field = 'answer' AND ok) = 0 AS lost_answer,
         count(*) FILTER (WHERE field <> 'answer' AND NOT ok) > 0 AS lost_report,
-        string_agg(label || ' ' || reason, ', ' ORDER BY label) FILTER (WHERE NOT ok) AS reason
+        array_to_string(list_sort(array_agg(label || ' ' || reason) FILTER (WHERE NOT ok)), ', ') AS reason
     FROM parse.field
     GROUP BY completion_id
 ),

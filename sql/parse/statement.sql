@@ -1,0 +1,112 @@
+-- grain: one row is one completed call: its tidy text and, where a plain prompt asked for a word, an integer or a letter, what it states.
+-- columns: completion_id, task, item_id, arm, template, text (see parse.tidy); statements (in the order of the text, each `how:value`: label
+--   for an `Answer: ...` or a bare first or last line; boxed for a `\boxed{...}`; sentence for a sentence that says so; unclear for a label
+--   or box whose value is not clear, as written; NULL where the prompt asked otherwise)
+-- serves: completions that were not asked for seed 000's labels
+-- decided: sentences under a condition (if, whether, suppose) state nothing, nor do clauses about a part of the function (its numerator,
+--   a term) or of the network (a path, a cut, a bound), nor alternatives (`even or odd`, `B or C`).
+WITH asked AS (
+    SELECT
+        tidy.completion_id, tidy.task, tidy.item_id, tidy.arm, tidy.template, tidy.text,
+        CASE WHEN label.template = 'plain' AND label.kind <> 'genres' THEN label.kind END AS kind
+    FROM parse.tidy AS tidy
+    INNER JOIN parse.label AS label ON tidy.task = label.task AND tidy.arm = label.arm AND tidy.template = label.template
+    WHERE label.field = 'answer'
+),
+marked AS (
+    -- a box (braces balanced, three deep) becomes a line of its own, and so does a bare value on the first or the last line
+    SELECT
+        completion_id, task, item_id, arm, template, text, kind,
+        CASE WHEN kind IS NOT NULL THEN regexp_replace(regexp_replace(
+            regexp_replace(CASE WHEN contains(text, 'boxed')
+                THEN regexp_replace(text, '\\f?boxed\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}', E'\nboxed: \\1\n', 'g') ELSE text END,
+                '[*`$]+|\\[()\[\],;!]', '', 'g'),
+            '(?i)^[\s"'']*((?:even|odd|neither)(?: even nor odd)?|-?[0-9]+|\(?[A-Z]\)?)[ \t"'']*[.!]?[ \t]*(?:\n|$)', E'answer: \\1\n'
+        ), '(?i)\n[ \t"'']*((?:even|odd|neither)(?: even nor odd)?|-?[0-9]+|\(?[A-Z]\)?)[ \t"'']*[.!]?\s*$', E'\nanswer: \\1') END AS marked
+    FROM asked
+),
+spoken AS (
+    -- the sentences that could state something
+    SELECT
+        completion_id, task, item_id, arm, template, text, kind,
+        list_transform(
+            list_filter(string_split(regexp_replace(marked, '[.!?;](\s|$)', E'\n', 'g'), chr(10)), lambda line: CASE kind
+                WHEN 'word' THEN regexp_matches(line, '(?i)^.{0,500}(?:even|odd|n ?e ?i ?t ?h ?e ?r|boxed|answer:)')
+                WHEN 'integer' THEN regexp_matches(line, '(?i)(?:answer|flow|boxed).*[0-9]|boxed|answer:')
+                ELSE regexp_matches(line, '(?i)answer|choice|option|boxed') END),
+            lambda line: regexp_replace(regexp_replace(regexp_replace(
+                line, '(?i)\b(it|that)''s\b', '\1 is'), '^[\s#>_~•+-]+|[\s_~.]+$|["'']+', '', 'g'), '^\(?[0-9]{1,2}[.)]\s+', '')
+        ) AS sentences
+    FROM marked
+),
+clause AS (
+    -- for a word, sentences lose their fill words, `neither even nor odd` becomes one word, alternatives become none, and clauses stand
+    -- alone; for an integer, nodes lose their numbers
+    SELECT
+        completion_id, task, item_id, arm, template, text, kind,
+        CASE kind
+            WHEN 'word' THEN string_split(regexp_replace(array_to_string(list_transform(
+                list_filter(sentences, lambda said: NOT regexp_matches(
+                    said, '(?i)\b(?:if|whether|when|suppose|assum\w+|unless|were|would|could|might|may|seems?|appears?|check|determine|test)\b'
+                )),
+                lambda said: regexp_replace(regexp_replace(regexp_replace(
+                    lower(said), '\b(?:an?|the|this|given|final|correct|best|overall|my|short|also|then|thus|therefore|hence|so|\w+ly) ', '', 'g'
+                ), '(?:neither|not) (?:even|odd)(?: function| symmetry| symmetric)?,? (?:n?or|and not) (?:even|odd)(?: function| symmetry| symmetric)?',
+                    'neither', 'g'
+                ), '\b(?:even|odd|neither)(?:[ ,/]+(?:(?:or|and|nor)[ ,]+)?(?:even|odd|neither)\b)+', 'unclear', 'g')
+            ), chr(10)), ' *(?:,|\b(?:because|since|as|where|while|whereas|but)\b) *', E'\n', 'g'), chr(10))
+            WHEN 'integer' THEN list_transform(sentences, lambda said: regexp_replace(regexp_replace(
+                lower(said), '\b(?:an?|the|this|given|final|correct|overall|my|also|then|thus|therefore|hence|so|exactly|just|\w+ly) ', '', 'g'
+            ), '\b(source|sink|[st])(?: node)? ?[=:] ?(?:node )?[0-9]+', '\1', 'g'))
+            ELSE sentences
+        END AS clauses
+    FROM spoken
+),
+stated AS (
+    SELECT
+        completion_id, task, item_id, arm, template, text,
+        list_transform(clauses, lambda said: CASE
+            WHEN regexp_matches(said, '^boxed: .') THEN COALESCE('boxed:' || nullif(CASE kind
+                WHEN 'word' THEN regexp_extract(said, '^boxed: (even|odd|neither)(?: function| symmetry| symmetric)?$', 1)
+                WHEN 'integer' THEN regexp_extract(said, '^boxed: ?(-?[0-9]+)(?: ?units?)?$', 1)
+                WHEN 'letter' THEN regexp_extract(said, '^boxed: ?\(?([A-Za-z])\)?$', 1)
+            END, ''), 'unclear:' || said)
+            WHEN regexp_matches(said, '^(?i:(?:the|my|final|correct|best|overall|short) )*(?i:answer|choice|option)(?i: choice| option| value)? ?[:=-]\W*\w')
+                AND NOT (kind = 'integer' AND regexp_matches(said, 'flow.*(?:is|=|of|:) '))
+                THEN COALESCE('label:' || nullif(CASE kind
+                    WHEN 'word' THEN replace(regexp_extract(said, '^[a-z ]* ?[:=-][^a-z]*(?:[a-d][.)] ?)?(?:(?:that|function|f|f\(x\)|it|be|is|has) )*'
+                        || '(even|odd|n ?e ?i ?t ?h ?e ?r)(?: function| symmetry| symmetric| parity)?'
+                        || '(?:$| ?[^a-z /]| (?:by|about|on|over|with|for|in|under|due)\b)', 1), ' ', '')
+                    WHEN 'integer' THEN regexp_extract(said, '^[a-z ]* ?[:=-][^0-9a-z-]*(?:[0-9]+(?: ?\+ ?[0-9]+)* ?= ?)?(-?[0-9]+)(?: ?units?(?: of flow)?)?'
+                        || '(?:$| ?[;!)\]]|, ?[a-z]{2,}| (?:which|because|since|as|and|with|by|for|from|in|via|that|so|is) [^0-9 ]| ?\([^=+]*$)', 1)
+                    WHEN 'letter' THEN regexp_extract(said, '^[A-Za-z ]* ?[:=-]\s*(?i:option |choice )?\(?([A-Za-z])\)?'
+                        || '(?:$|[).:](?: |$)|,? (?i:because|since|as|which|for|with|is) |,? ?[-(] ?[A-Za-z]{2,})', 1)
+                END, ''), 'unclear:' || said)
+            WHEN kind = 'word' THEN CASE
+                WHEN NOT regexp_matches(said, '\b(?:numerator|denominator|term|exponent|power|polynomial|factor|product|quotient|sum|coefficient)s?\b.* (?:is|has) ')
+                    THEN 'sentence:' || nullif(regexp_extract(said,
+                        '(?:^(?:answer|choice|conclusion|verdict|result|classification|parity|symmetry)(?: type)?(?: is:?|:)(?: \(?[a-d][.)])?'
+                        || '|\b(?:function|f|f\(x\)|y|it|graph|plot|curve|parity|symmetry)\b[^:]{0,80}?'
+                        || ' (?:is|is classified as|is considered|is said to be|must be|has|exhibits|shows|displays|possesses))'
+                        || ' (even|odd|neither)(?: function| symmetry| symmetric| parity)?(?:$| ?[^a-z /]| (?:by|about|on|over|with|for|in|under|due)\b)', 1), '')
+                END
+            WHEN kind = 'integer' THEN CASE
+                WHEN NOT regexp_matches(said, '\b(?:if|unless|suppose|assum\w+|would|could|might|may|current|initial|so far|update)\b')
+                    AND NOT regexp_matches(said, 'max(?:imum|imal)?[ -]?(?:[a-z]+[ -]){0,3}flow.*(?:limit|bound|cut|at most|at least|exceed|capacit|path|edge'
+                        || '|bottleneck|less|upper|into|out of|enter|leav|along|through (?:[0-9(]|node|it)).* (?:is|=|of|:|equals?) ')
+                    THEN 'sentence:' || nullif(regexp_extract(said,
+                        '(?:^answer is:?|max(?:imum|imal)?[ -]?(?:[a-z]+[ -]){0,3}flow\b[^:=]{0,100}? ?(?:is|=|:|equals?|equal to|of|was)) ?'
+                        || '(?:[0-9]+(?: ?\+ ?[0-9]+)* ?= ?)?(-?[0-9]+)(?: ?units?(?: of flow)?)?'
+                        || '(?:$| ?[;!)\]]|, ?[a-z]{2,}| (?:which|because|since|as|and|with|by|for|from|in|via|that|so|is) [^0-9 ]| ?\([^=+]*$)', 1), '')
+                END
+            -- in prose a letter is an answer only in upper case: `the answer is a matter of taste`
+            WHEN kind = 'letter' THEN 'sentence:' || nullif(regexp_extract(said,
+                '(?i:answer|option|choice)(?i: [a-z ]{0,40})? (?i:is:?|should be|must be) (?i:option |choice )?\(?([A-Z])\)?'
+                || '(?:$|[).:](?: |$)|,? (?i:because|since|as|which|for|with) |,? ?[-(] ?[A-Za-z]{2,})', 1), '')
+        END) AS statements
+    FROM clause
+)
+SELECT
+    completion_id, task, item_id, arm, template, text,
+    list_filter(statements, lambda statement: statement IS NOT NULL) AS statements
+FROM stated
