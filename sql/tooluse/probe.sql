@@ -68,17 +68,20 @@ matched AS (
     FROM candidate
 ),
 scaled AS (
-    -- the largest is taken out before exponentiating, so that options of tiny mass keep their ratio
     SELECT
         *, list_max(list_transform(logprobs, lambda values : list_max(values))) AS highest,
         list_position(list_transform(logprobs, lambda values : list_count(values) < array_length(values)), TRUE) AS unusable
     FROM matched
 ),
+shifted AS (
+    -- probabilities too small for a double keep their ratio; all others are taken as they are, so that nothing is rounded twice
+    SELECT *, CASE WHEN highest < -600 THEN highest ELSE 0 END AS shift FROM scaled
+),
 weighed AS (
     SELECT
         *, CASE WHEN unusable IS NULL AND NOT is_error AND COALESCE(http_status BETWEEN 200 AND 299, TRUE) AND is_paired
-            THEN list_transform(logprobs, lambda values : list_sum(list_transform(values, lambda value : exp(value - highest)))) END AS weights
-    FROM scaled
+            THEN list_transform(logprobs, lambda values : list_sum(list_transform(values, lambda value : exp(value - shift)))) END AS weights
+    FROM shifted
 ),
 compared AS (
     SELECT
@@ -92,7 +95,7 @@ explained AS (
     FROM compared
 )
 SELECT
-    rollout_id, turn, call_index, stage, draw, (gold_weight - wrong_weight) / total AS gap, total * exp(highest) AS mass,
+    rollout_id, turn, call_index, stage, draw, (gold_weight - wrong_weight) / total AS gap, total * exp(shift) AS mass,
     CASE
         WHEN gold_weight - wrong_weight IS NOT NULL THEN NULL
         WHEN is_error THEN 'transport error'
