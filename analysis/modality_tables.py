@@ -16,41 +16,77 @@ def require(number: int) -> PaperTable:
     return TABLES[number]
 
 
+# The paper's pooled figures stand beside ours where the study asks any of the paper's models.
+_COMPARABLE = "EXISTS (SELECT 1 FROM arm.request AS asked INNER JOIN published.performance AS them ON asked.model_id = them.model_id)"
+
+
 def _performance(number: int, title: str, tasks: str) -> PaperTable:
     return PaperTable(
         number,
         title,
-        f"SELECT * FROM modality.task_performance WHERE NOT thinking AND task {tasks} ORDER BY task, model_id, arm, template",
+        f"""
+        SELECT ours.*, published.score AS published_score
+        FROM modality.task_performance AS ours
+        LEFT JOIN published.performance AS published
+            ON ours.task = published.task AND ours.model_id = published.model_id
+            AND ours.arm = published.arm AND ours.template = published.template
+        WHERE NOT ours.thinking AND ours.task {tasks}
+        ORDER BY ours.task, ours.model_id, ours.arm, ours.template
+        """,
         section=("task", "metric"),
         rows=("model_id",),
         across=("arm", "template"),
         lead={"n": count("n_attempted")},
         cells={"": percent("score")},
+        published={"paper": percent("published_score")},
     )
 
 
 RETROSPECTIVE = PaperTable(
     2,
     "Stated against executed modality requirements, pooled over models (n: items × models; %)",
-    """
+    f"""
+    WITH ours AS (
+        SELECT
+            task, attribution, max(n_items) AS n_items,
+            max(share) FILTER (WHERE side = 'stated') AS stated,
+            max(share) FILTER (WHERE side = 'executed') AS executed,
+            max(share) FILTER (WHERE side = 'executed') - max(share) FILTER (WHERE side = 'stated') AS delta
+        FROM modality.retrospective
+        WHERE model_id = 'pooled' AND NOT thinking
+        GROUP BY task, attribution
+    )
     SELECT
-        task, attribution, max(n_items) AS n_items,
-        max(share) FILTER (WHERE side = 'stated') AS stated,
-        max(share) FILTER (WHERE side = 'executed') AS executed,
-        max(share) FILTER (WHERE side = 'executed') - max(share) FILTER (WHERE side = 'stated') AS delta
-    FROM modality.retrospective
-    WHERE model_id = 'pooled' AND NOT thinking
-    GROUP BY task, attribution
-    ORDER BY task, attribution
+        ours.*, published.stated AS published_stated, published.executed AS published_executed, published.delta AS published_delta
+    FROM ours
+    LEFT JOIN published.retrospective AS published
+        ON ours.task = published.task AND ours.attribution = published.attribution AND {_COMPARABLE}
+    ORDER BY ours.task, ours.attribution
     """,
     rows=("attribution",),
     across=("task", "n_items"),
     cells={"stated": percent("stated"), "exec.": percent("executed"), "Δ": points("delta")},
+    published={
+        "paper stated": percent("published_stated"),
+        "paper exec.": percent("published_executed"),
+        "paper Δ": points("published_delta"),
+    },
 )
 PROSPECTIVE = PaperTable(
     3,
     "Predicted against executed effect of restoring a missing modality: median (range) over cells",
-    "SELECT * FROM modality.prospective_task WHERE NOT thinking ORDER BY task",
+    f"""
+    SELECT
+        ours.*,
+        published.predicted_change AS published_predicted_change, published.predicted_change_min AS published_predicted_change_min,
+        published.predicted_change_max AS published_predicted_change_max, published.executed_change AS published_executed_change,
+        published.executed_change_min AS published_executed_change_min, published.executed_change_max AS published_executed_change_max,
+        published.gap AS published_gap
+    FROM modality.prospective_task AS ours
+    LEFT JOIN published.prospective AS published ON ours.task = published.task AND {_COMPARABLE}
+    WHERE NOT ours.thinking
+    ORDER BY ours.task
+    """,
     rows=("task",),
     lead={"cells": count("n_cells"), "n": count("n_items")},
     cells={
@@ -59,17 +95,39 @@ PROSPECTIVE = PaperTable(
         "Gap (pp)": points("gap"),
         "cells above, on, below the diagonal": lambda row: f"{row['n_above']}, {row['n_on']}, {row['n_below']}",
     },
+    published={
+        "paper predicted": spread("published_predicted_change"),
+        "paper executed": spread("published_executed_change"),
+        "paper gap": points("published_gap"),
+    },
 )
 SUFFICIENCY = PaperTable(
     4,
     "Self-reported insufficiency against executed change: median (range) over cells",
-    "SELECT * FROM modality.sufficiency_task WHERE NOT thinking ORDER BY task",
+    f"""
+    SELECT
+        ours.*,
+        published.claimed_insufficient AS published_claimed_insufficient,
+        published.claimed_insufficient_min AS published_claimed_insufficient_min,
+        published.claimed_insufficient_max AS published_claimed_insufficient_max, published.precision AS published_precision,
+        published.precision_min AS published_precision_min, published.precision_max AS published_precision_max,
+        published.recall AS published_recall, published.recall_min AS published_recall_min, published.recall_max AS published_recall_max
+    FROM modality.sufficiency_task AS ours
+    LEFT JOIN published.sufficiency AS published ON ours.task = published.task AND {_COMPARABLE}
+    WHERE NOT ours.thinking
+    ORDER BY ours.task
+    """,
     rows=("task",),
     lead={"cells": count("n_cells"), "n": count("n_items")},
     cells={
         "Claimed insufficient (%)": spread("claimed_insufficient"),
         "Precision: P(changed | insuff.) (%)": spread("precision"),
         "Recall: P(insuff. | changed) (%)": spread("recall"),
+    },
+    published={
+        "paper claimed": spread("published_claimed_insufficient"),
+        "paper precision": spread("published_precision"),
+        "paper recall": spread("published_recall"),
     },
 )
 PROSPECTIVE_WIRING = PaperTable(
@@ -178,33 +236,49 @@ USABLE = PaperTable(
     14,
     "Usable rows, as a percentage of rows attempted (plain: answer alone; assess: answer and self-report)",
     """
-    SELECT template, task, arm, thinking, model_id, n_attempted, n_usable, n_usable::DOUBLE / nullif(n_attempted, 0) AS usable
-    FROM attrition.condition
-    ORDER BY template, task, arm, thinking, model_id
+    SELECT
+        ours.template, ours.task, ours.arm, ours.thinking, ours.model_id, ours.n_attempted, ours.n_usable,
+        ours.n_usable::DOUBLE / nullif(ours.n_attempted, 0) AS usable, published.usable AS published_usable
+    FROM attrition.condition AS ours
+    LEFT JOIN published.usable AS published
+        ON ours.task = published.task AND ours.arm = published.arm AND ours.template = published.template
+        AND ours.model_id = published.model_id AND ours.thinking = published.thinking
+    ORDER BY ours.template, ours.task, ours.arm, ours.thinking, ours.model_id
     """,
     section=("template",),
     rows=("task", "arm"),
     across=("thinking", "model_id"),
     lead={"n": count("n_attempted")},
     cells={"": percent("usable")},
+    published={"paper": percent("published_usable")},
 )
 ATTRITION = PaperTable(
     15,
     "Where the self-report rows go: shares of rows attempted, and parse failure of rows completed (%)",
     """
+    WITH ours AS (
+        SELECT
+            task, thinking, model_id, sum(n_attempted)::BIGINT AS n_attempted,
+            sum(n_truncated)::DOUBLE / nullif(sum(n_attempted), 0) AS truncated,
+            sum(n_provider_error)::DOUBLE / nullif(sum(n_attempted), 0) AS provider_error,
+            sum(n_repetition)::DOUBLE / nullif(sum(n_attempted), 0) AS repetition,
+            sum(n_unparsed_answer)::DOUBLE / nullif(sum(n_attempted), 0) AS unparsed_answer,
+            sum(n_unparsed_report)::DOUBLE / nullif(sum(n_attempted), 0) AS unparsed_report,
+            sum(n_usable)::DOUBLE / nullif(sum(n_attempted), 0) AS usable,
+            (sum(n_completed) - sum(n_usable))::DOUBLE / nullif(sum(n_completed), 0) AS parse_failure_of_completed
+        FROM attrition.condition
+        WHERE template = 'assess'
+        GROUP BY task, thinking, model_id
+    )
     SELECT
-        task, thinking, model_id, sum(n_attempted)::BIGINT AS n_attempted,
-        sum(n_truncated)::DOUBLE / nullif(sum(n_attempted), 0) AS truncated,
-        sum(n_provider_error)::DOUBLE / nullif(sum(n_attempted), 0) AS provider_error,
-        sum(n_repetition)::DOUBLE / nullif(sum(n_attempted), 0) AS repetition,
-        sum(n_unparsed_answer)::DOUBLE / nullif(sum(n_attempted), 0) AS unparsed_answer,
-        sum(n_unparsed_report)::DOUBLE / nullif(sum(n_attempted), 0) AS unparsed_report,
-        sum(n_usable)::DOUBLE / nullif(sum(n_attempted), 0) AS usable,
-        (sum(n_completed) - sum(n_usable))::DOUBLE / nullif(sum(n_completed), 0) AS parse_failure_of_completed
-    FROM attrition.condition
-    WHERE template = 'assess'
-    GROUP BY task, thinking, model_id
-    ORDER BY task, thinking, model_id
+        ours.*, published.truncated AS published_truncated, published.provider_error AS published_provider_error,
+        published.repetition AS published_repetition, published.unparsed_answer AS published_unparsed_answer,
+        published.unparsed_report AS published_unparsed_report, published.usable AS published_usable,
+        published.parse_failure_of_completed AS published_parse_failure_of_completed
+    FROM ours
+    LEFT JOIN published.attrition AS published
+        ON ours.task = published.task AND ours.model_id = published.model_id AND ours.thinking = published.thinking
+    ORDER BY ours.task, ours.thinking, ours.model_id
     """,
     section=("task",),
     rows=("thinking", "model_id"),
@@ -217,6 +291,15 @@ ATTRITION = PaperTable(
         "Unparsed S": percent("unparsed_report"),
         "Usable": percent("usable"),
         "Parse fail of completed": percent("parse_failure_of_completed"),
+    },
+    published={
+        "paper truncated": percent("published_truncated"),
+        "paper error": percent("published_provider_error"),
+        "paper repetition": percent("published_repetition"),
+        "paper unparsed A": percent("published_unparsed_answer"),
+        "paper unparsed S": percent("published_unparsed_report"),
+        "paper usable": percent("published_usable"),
+        "paper parse fail": percent("published_parse_failure_of_completed"),
     },
 )
 

@@ -37,7 +37,8 @@ class PaperTable:
 
     `source` is the SELECT behind it, or a function for what stands in the configuration and in no warehouse. `section`, `rows` and
     `across` name the columns whose values head a block, a row and a group of columns; `lead` is what stands once a row, before the
-    groups, and `cells` what stands under each group; both by heading.
+    groups, and `cells` what stands under each group; both by heading. `published` is what the paper printed there: it stands beside
+    our own where a row has it.
     """
 
     number: int
@@ -48,6 +49,7 @@ class PaperTable:
     section: Sequence[str] = ()
     across: Sequence[str] = ()
     lead: Mapping[str, Lead] = field(default_factory=dict)
+    published: Mapping[str, Cell] = field(default_factory=dict)
 
 
 def percent(column: str, missing: str = MISSING) -> Cell:
@@ -185,10 +187,12 @@ def layout(table: PaperTable, rows: Sequence[Row]) -> Rows:
 
     lines, groups = axis(table.rows), axis(table.across)
     at = {(tuple(row[c] for c in table.rows), tuple(row[c] for c in table.across)): row for row in rows}
-    heads = ["", *table.lead, *(f"{group} {cell}".strip() for group in groups.values() for cell in table.cells)]
+    printed = {head: cell for head, cell in table.published.items() if any(cell(row) != MISSING for row in rows)}
+    cells = {**table.cells, **printed}
+    heads = ["", *table.lead, *(f"{group} {cell}".strip() for group in groups.values() for cell in cells)]
     body = []
     for line, label in lines.items():
         found = [at.get((line, group)) for group in groups]
         lead = [lead([row for row in found if row is not None]) for lead in table.lead.values()]
-        body.append([label, *lead, *(MISSING if row is None else cell(row) for row in found for cell in table.cells.values())])
+        body.append([label, *lead, *(MISSING if row is None else cell(row) for row in found for cell in cells.values())])
     return Rows(heads, body)

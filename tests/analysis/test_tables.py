@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ TASK_ROW: dict[str, Any] = {
 
 
 def lines(number: int, rows: list[dict[str, Any]], form: Format = Format.csv) -> list[str]:
-    parts = tables.sections(require(number), rows)
+    parts = tables.sections(require(number), [defaultdict(lambda: None, row) for row in rows])  # nothing published beside them
     return [line for part in parts for line in TEXT[form](tables.layout(require(number), part)).splitlines()]
 
 
