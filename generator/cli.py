@@ -29,7 +29,7 @@ def items(params: ParamsOption = PARAMS, data: DataOption = DATA) -> None:
     """
     from generator import items as making
     from generator import study
-    from generator.generate import wanted
+    from generator.corpus import wanted
 
     for task, count in making.prepare(wanted(study.load(params).values()), data).items():
         print(f"{count} items of {task} in {data / 'items'}")

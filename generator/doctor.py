@@ -15,7 +15,7 @@ import yaml
 
 from analysis import session
 from analysis.errors import AuditError
-from generator import generate, items, journal, study, warehouse
+from generator import corpus, items, journal, study, warehouse
 from generator.models import Model
 
 
@@ -173,7 +173,7 @@ def _journal(path: Path) -> Iterator[Finding]:
 def _studies(params: Path, data: Path) -> Iterator[Finding]:
     try:
         studies, registry = study.load(params), study.registry(params)
-        wanted = generate.wanted(studies.values())
+        wanted = corpus.wanted(studies.values())
     except AuditError as fault:
         yield Finding(str(fault), "correct the file")
         return

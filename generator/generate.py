@@ -1,24 +1,23 @@
-"""Runs studies: finds what is not settled yet, asks for it, and stores every exchange (DESIGN.md, first law: no answer is interpreted)."""
+"""Runs studies: finds what is not settled yet, asks for it, and stores every exchange (it interprets no answer)."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+
+import httpx
 
 from analysis import session
 from analysis.errors import DataError, LockedError, ProviderError, UsageError
-from generator import client, grid, items, study, subjects, warehouse
+from generator import client, corpus, grid, study, subjects, warehouse
 from generator.budget import Budget, Prices
 from generator.client import Client, Clock
 from generator.grid import Cell
-from generator.items import Item
 from generator.models import Model
 from generator.progress import Progress
 from generator.record import Call, Recorder, run_row
@@ -67,7 +66,7 @@ def generate(params: Path, names: Sequence[str], path: Path, data: Path, options
     if unknown := sorted(set(options.models) - asked):
         raise UsageError(f"no chosen study asks {', '.join(unknown)}: they ask {', '.join(sorted(asked))}")
     with warehouse.writer(path) as writer:
-        prepare(studies.values(), data, options.say)
+        corpus.prepare(studies.values(), data, options.say)
         return [_Run(each, registry, data, writer, options).run() for each in chosen]
 
 
@@ -77,43 +76,6 @@ def choose(studies: Mapping[str, Study], names: Sequence[str], params: Path) -> 
         if name not in studies:
             raise UsageError(f"there is no study {name!r} in {params}: it has {', '.join(studies)}")
     return [studies[name] for name in names or studies]
-
-
-def wanted(studies: Iterable[Study]) -> dict[str, items.Asked]:
-    """The items that the studies need together: of each task its one source, and as many items as the study that asks for most."""
-    asked: dict[str, items.Asked] = {}
-    for each in studies:
-        for task, source in each.tasks.items():
-            mine: items.Asked = {"source": source.source, "n": source.n, "seed": source.seed}
-            other = asked.setdefault(task, mine)
-            if (other["source"], other["seed"]) != (mine["source"], mine["seed"]):
-                raise DataError(
-                    f"studies.{each.name}.tasks.{task}: another study reads {task} from {other['source']} (seed {other['seed']}), "
-                    f"not from {source.source} (seed {source.seed}); one warehouse holds one set of items: use a params file for each"
-                )
-            if other["n"] is not None and (mine["n"] is None or mine["n"] > other["n"]):
-                asked[task] = mine
-    return asked
-
-
-def prepare(studies: Iterable[Study], data: Path, say: Callable[[str], None] | None = None) -> None:
-    """Make `data/items` where it is not what the studies need."""
-    needed = wanted(studies)
-    if not items.prepared(needed, data):
-        counts = items.prepare(needed, data)
-        if say:
-            say(f"made {', '.join(f'{count} items of {task}' for task, count in counts.items())} in {data / 'items'}")
-
-
-def items_of(each: Study, data: Path) -> Iterator[Item]:
-    """The items of a study in order: of each task those of its first n clusters."""
-    for task, source in each.tasks.items():
-        clusters: set[str] = set()
-        for item in items.read(data, task):
-            clusters.add(item.cluster_id)
-            if source.n is not None and len(clusters) > source.n:
-                break
-            yield item
 
 
 class _Run:
@@ -136,8 +98,8 @@ class _Run:
                 self._pass(todo)
                 if self.is_spent:
                     raise self._ceiling_reached()
-        stored = self.recorder.exchanges.total()
-        return Result(self.study.name, len(self.cells), len(self.cells) - len(left), stored, failures(*self.asked))
+        settled, stored = len(self.cells) - len(left), self.recorder.tally.exchanges
+        return Result(self.study.name, len(self.cells), settled, stored, failures(*self.asked))
 
     @property
     def asked(self) -> tuple[Path, str, list[Cell]]:
@@ -146,11 +108,10 @@ class _Run:
 
     def _ask_for(self) -> None:
         """Store what the study asks for: its items, their images, its grid."""
-        chosen = list(items_of(self.study, self.data))
+        chosen = list(corpus.items_of(self.study, self.data))
         cells = list(grid.requests(self.study, chosen, self.registry))
-        shown = {value for item in chosen for value in _leaves(item.inputs)}
-        self.writer.merge("image", (row for row in items.image_rows(self.data) if row["image_sha256"] in shown))
-        self.writer.merge("item", map(_item_row, chosen))
+        self.writer.merge("image", corpus.image_rows(chosen, self.data))
+        self.writer.merge("item", map(corpus.item_row, chosen))
         self.writer.append_grid(self.study.name, (cell.grid_row() for cell in cells))
         self.cells = [cell for cell in cells if cell.model_id in (self.options.models or self.study.models)]
 
@@ -166,7 +127,7 @@ class _Run:
 
     def _pass(self, todo: list[Call]) -> None:
         for model in {call.cell.model_id: call.cell.model for call in todo}.values():
-            client.api_key(model.api_key_env)  # a missing key is said before anything is sent
+            self._endpoint(model)  # what is missing is said before anything is sent
         try:
             asyncio.run(self._send_and_store(todo))
         finally:
@@ -193,23 +154,19 @@ class _Run:
                 await asking.send_all(self._admitted(ready), self.recorder)
                 self.not_before[model_id] = asking.clock.now() + asking.wait_s()
 
-    def _client(self, model: Model, attempts: int) -> Client:
-        if model.serving == "simulated" and model.base_url is None:
-            url, transport = subjects.BASE_URL, subjects.transport(model.behaviour or "")
-        elif model.base_url is not None:
-            url, transport = model.base_url, None
-        else:
-            raise DataError(
-                f"{model.model_id} has no base_url: start `vllm serve {model.identifier}` and give its address in params.yaml, models"
-            )
-        return Client(
-            url,
-            client.api_key(model.api_key_env),
-            transport,
-            concurrency=self.options.concurrency or self.study.concurrency,
-            clock=self.options.clock,
-            attempts=attempts,
+    def _endpoint(self, model: Model) -> tuple[str, str | None, httpx.AsyncBaseTransport | None]:
+        """Where a model is reached: base URL, API key, and the transport of a subject in process."""
+        if model.base_url is not None:
+            return model.base_url, client.api_key(model.api_key_env), None
+        if model.behaviour is not None:
+            return subjects.BASE_URL, None, subjects.transport(model.behaviour)
+        raise DataError(
+            f"{model.model_id} has no base_url: start `vllm serve {model.identifier}` and give its address in the params file, under models"
         )
+
+    def _client(self, model: Model, attempts: int) -> Client:
+        concurrency = self.options.concurrency or self.study.concurrency
+        return Client(*self._endpoint(model), concurrency=concurrency, clock=self.options.clock, attempts=attempts)
 
     async def _admitted(self, calls: list[Call]) -> AsyncIterator[Call]:
         """The calls one by one, each when the cost ceiling has room for it."""
@@ -227,14 +184,14 @@ class _Run:
 
     async def _store(self) -> None:
         """Make what was recorded durable, then count it as done; merge it now and then, unless a reader is at the warehouse."""
-        merged, stored, due = self.recorder.exchanges.total(), 0, time.monotonic() + MERGE_S
+        merged = stored = self.recorder.tally.exchanges
+        due = time.monotonic() + MERGE_S
         while True:
             await asyncio.sleep(TICK_S)
             tally = replace(self.recorder.tally)
-            total = self.recorder.exchanges.total()
-            if total > stored:
+            if tally.exchanges > stored:
                 await asyncio.to_thread(self.writer.journal.sync)
-                stored = total
+                stored = tally.exchanges
             self.progress.show(tally)
             if stored > merged and (time.monotonic() > due or stored - merged >= MERGE_RECORDS):
                 with suppress(LockedError):
@@ -278,16 +235,3 @@ def _merge_rest(writer: Writer) -> None:
         writer.merge_journal()
     except LockedError as fault:
         raise LockedError(f"{fault}; what was received waits in {writer.journal.path}") from None
-
-
-def _leaves(value: Any) -> Iterator[str]:
-    """The texts in an item's inputs, those of nested objects included."""
-    if isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _leaves(inner)
-    elif isinstance(value, str):
-        yield value
-
-
-def _item_row(item: Item) -> dict[str, Any]:
-    return {**vars(item), **{name: json.dumps(getattr(item, name), ensure_ascii=False) for name in ("gold", "inputs", "annotation")}}

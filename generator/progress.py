@@ -22,13 +22,14 @@ PLAIN_EVERY_S = 10.0
 class Tally:
     """How a study stands: of `total` requests so many are done (settled, or answered since that was last looked up) and so many failed.
 
-    `ended` counts the requests of this run that were answered or given up, `tokens` and `cost_usd` what replies of this run said,
-    `unpriced` the answers that said nothing about their cost.
+    `exchanges` counts those of this run, `ended` its requests that were answered or given up, `tokens` and `cost_usd` what its replies
+    said, `unpriced` the answers that said nothing about their cost.
     """
 
     total: int = 0
     done: int = 0
     failed: int = 0
+    exchanges: int = 0
     ended: int = 0
     tokens: int = 0
     cost_usd: float = 0.0
@@ -36,6 +37,7 @@ class Tally:
 
     def count(self, answered: Mapping[str, Any], is_good: bool, is_last: bool) -> None:
         """Take one exchange into account; `is_last` where its request takes no further one."""
+        self.exchanges += 1
         self.tokens += (answered["prompt_tokens"] or 0) + (answered["completion_tokens"] or 0)
         self.cost_usd += answered["cost_usd"] or 0.0
         self.unpriced += is_good and answered["cost_usd"] is None

@@ -10,7 +10,8 @@ from analysis import session
 from analysis.errors import UsageError
 from analysis.render import Rows
 from generator import grid, study
-from generator.generate import choose, items_of, prepare
+from generator.corpus import items_of, prepare
+from generator.generate import choose
 from generator.journal import Journal, read
 from generator.settled import asking
 

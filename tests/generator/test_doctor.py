@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from generator import doctor, items
-from generator.generate import wanted
+from generator.corpus import wanted
 from generator.study import load
 from generator.warehouse import writer
 from tests.generator.test_warehouse import COMMIT_AND_DIE, HOLD, completion, run_python, wait_for_line
