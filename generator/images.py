@@ -1,6 +1,7 @@
 """One normaliser for everything that is sent, and the store that keeps what was sent by its digest.
 
-Policy, the same for every data set (seed 000, B.1 and B.2: RGB, longest side at most 768 px, never enlarged):
+Policy, the same for every data set (seed 000, B.1 and B.2: RGB, longest side at most 768 px, never enlarged; images that a tool user
+crops, seed 001, keep their full size):
 
 1. The EXIF orientation is applied before anything else.
 2. The picture becomes 8-bit RGB. Transparency is composited on white, so hidden colour stays hidden; palettes are looked up; CMYK and
@@ -121,8 +122,8 @@ def truth(data: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def png_bytes(picture: Image.Image, said: dict[str, Any]) -> bytes:
-    """A picture as a PNG that says what it shows."""
+def png_bytes(picture: Image.Image, said: dict[str, Any] | None) -> bytes:
+    """A picture as a PNG, with what it says that it shows."""
     return _png(picture, said)
 
 
@@ -141,9 +142,9 @@ class Store:
         self.rows: dict[str, dict[str, Any]] = {}
         folder.mkdir(parents=True, exist_ok=True)
 
-    def add(self, data: bytes, name: str) -> str:
+    def add(self, data: bytes, name: str, longest: int | None = LONGEST) -> str:
         """Normalise an image, keep it, and return its image_sha256; DataError names `name` where it is refused."""
-        sent = normalise(data, name)
+        sent = normalise(data, name, longest)
         known = self.rows.get(sent.image_sha256)
         if known is None:
             (self.folder / f"{sent.image_sha256}{SUFFIX[sent.media_type]}").write_bytes(sent.data)

@@ -22,11 +22,12 @@ import polars
 
 from analysis.errors import DataError, UsageError
 from generator.images import Store
-from generator.items import goldenview, isobench, mmimdb, table
+from generator.items import goldenview, hrbench, isobench, mme_realworld, mmimdb, table, visualprobe, vstar
 from generator.items.item import Item
 from generator.items.synth import goldenview as synth_goldenview
 from generator.items.synth import isobench as synth_isobench
 from generator.items.synth import mmimdb as synth_mmimdb
+from generator.items.synth import visual_search
 
 __all__ = ["TASKS", "Asked", "Item", "image_rows", "load", "prepare", "prepared", "read"]
 
@@ -44,10 +45,10 @@ class Asked(TypedDict, total=False):
 
 
 class Dataset(NamedTuple):
-    """How a task is read, one list of items a cluster; how `synth` writes n clusters in the same form; how many the paper has."""
+    """How a task is read, one list of items a cluster; how `synth` writes n clusters in that form, if it does; how many the paper has."""
 
     load: Callable[[Path, Store], Iterator[list[Item]]]
-    synthesise: Callable[[Path, int, int], None]
+    synthesise: Callable[[Path, int, int], None] | None
     usual: int
 
 
@@ -56,6 +57,10 @@ _DATASETS = {
     isobench.PARITY: Dataset(isobench.load_parity, synth_isobench.write_parity, 384),
     isobench.MAXFLOW: Dataset(isobench.load_maxflow, synth_isobench.write_maxflow, 128),
     goldenview.TASK: Dataset(goldenview.load, synth_goldenview.write, 55),
+    vstar.TASK: Dataset(vstar.load, visual_search.write, 191),
+    **{task: Dataset(hrbench.loader(task), None, 200) for task in hrbench.TASKS},
+    **{task: Dataset(visualprobe.loader(task), None, size) for task, size in visualprobe.SIZES.items()},
+    mme_realworld.TASK: Dataset(mme_realworld.load, None, 1919),
 }
 TASKS = tuple(_DATASETS)
 
@@ -87,6 +92,8 @@ def load(task: str, source: str, store: Store, n: int | None = None, seed: int =
     if n is not None and n < 1:
         raise DataError(f"{task}: n is {n}; it must be at least 1")
     if source == SYNTH:
+        if dataset.synthesise is None:
+            raise DataError(f"{task}: there is no synthetic twin of it; give the folder of the public data set (vstar has a twin)")
         with tempfile.TemporaryDirectory(prefix="vlmaudit-synth-") as folder:
             dataset.synthesise(Path(folder), n or dataset.usual, seed)
             for item in _first(task, dataset, Path(folder), store, n):

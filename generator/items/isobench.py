@@ -140,11 +140,5 @@ def _files(task: str, source: Path) -> list[Path]:
     for folder in (source / config, source):
         for pattern in ("validation-*.parquet", "validation/*.parquet"):
             if files := sorted(folder.glob(pattern)):
-                return _all_shards(files)
+                return table.all_shards(files)
     raise DataError(f"{source} has no {config}/validation-00000-of-00001.parquet: give the folder of the {HUB} data set")
-
-
-def _all_shards(files: list[Path]) -> list[Path]:
-    if (last := re.search(r"-of-(\d+)\.parquet$", files[-1].name)) and int(last[1]) != len(files):
-        raise DataError(f"{files[-1].parent} holds {len(files)} of {int(last[1])} parquet files; fetch the others")
-    return files

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polars
@@ -17,6 +18,29 @@ def digest(path: Path) -> str:
     """sha256 of a file's bytes, in hex."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def file_bytes(path: Path, name: str) -> bytes:
+    """A file's bytes; DataError names `name`, the item that needs it, where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as fault:
+        raise DataError(f"{name}: {path} cannot be read ({fault.strerror}); complete the copy of the data set") from None
+
+
+def inside(folder: Path, given: str, name: str) -> Path:
+    """The path that a data set gives relative to its folder; DataError names `name` where it leads out of it."""
+    relative = PurePosixPath(given)
+    if relative.is_absolute() or ".." in relative.parts:
+        raise DataError(f"{name}: the path {given!r} leads out of {folder}")
+    return folder / relative
+
+
+def all_shards(files: list[Path]) -> list[Path]:
+    """The files, where their names say that none of `...-of-00004.parquet` is missing; DataError otherwise."""
+    if (last := re.search(r"-of-(\d+)\.parquet$", files[-1].name)) and int(last[1]) != len(files):
+        raise DataError(f"{files[-1].parent} holds {len(files)} of {int(last[1])} parquet files; fetch the others")
+    return files
 
 
 def parquet(path: Path, columns: Mapping[str, type[polars.DataType] | polars.DataType]) -> polars.DataFrame:

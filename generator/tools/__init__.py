@@ -15,11 +15,13 @@ A rollout uses them so:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from PIL import Image
 
 from analysis.errors import UsageError
+from generator import images
 from generator.tools import deepeyes, mini_o3, pixel_reasoner, qwen3_vl
 from generator.tools.crop import question_text
 from generator.tools.interface import (
@@ -39,7 +41,7 @@ from generator.tools.interface import (
 
 __all__ = [
     "DIRECT_SYSTEM", "FORCE_ANSWER", "LIMIT", "NAMES", "PROMPT_SET", "Call", "Decoding", "Frame", "Interface", "Kind", "Malformed",
-    "Message", "Observation", "Part", "Shown", "ToolError", "direct_message", "interface", "original",
+    "Message", "Observation", "Part", "Shown", "ToolError", "direct_message", "encoded", "interface", "original",
 ]  # fmt: skip
 
 PROMPT_SET = "tool-use/1"  # the version of the words in this folder
@@ -67,6 +69,12 @@ def interface(name: str) -> Interface:
     if name not in _INTERFACES:
         raise UsageError(f"there is no tool interface {name!r}: there are {', '.join(NAMES)}")
     return _INTERFACES[name]
+
+
+def encoded(image: Image.Image) -> bytes:
+    """An image as the PNG that is sent. A synthetic original keeps what it says that it shows, also resized; crops say nothing."""
+    said = image.info.get(images.TRUTH)
+    return images.png_bytes(image, json.loads(said) if isinstance(said, str) else None)
 
 
 def direct_message(question: str, options: Mapping[str, str], image: Image.Image) -> Message:
