@@ -1,6 +1,6 @@
 """Seconds and memory of all `tooluse` views over 100,000 rollouts and 1,000,000 probes: at most 20 s and 3 GB.
 
-usage: python benchmarks/tooluse.py [--items 1000] [--models 5] [--warehouse FILE]
+usage: python -m benchmarks.tooluse [--items 1000] [--models 5] [--warehouse FILE]
 
 The load is made in SQL: each item gets 8 tool rollouts of 5 calls, each call probed before, after the observation and after three
 counterfactual ones; 8 direct rollouts; and 4 rollouts with random crops. Prints one JSON object a bound.
@@ -22,43 +22,64 @@ import duckdb
 from analysis import catalog, session
 
 SECONDS, GIGABYTES = 20.0, 3.0
-ANSWERED = '{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"<think>it is there</think><answer>A</answer>"}}]}'
-CALLED = (
-    '{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":'
-    '"<think>I think the answer is B, but let me look closer</think><tool_call>{\\"bbox_2d\\": [10, 10, 90, 90]}</tool_call>"}}]}'
-)
+
+
+def _reply(content: str) -> str:
+    return json.dumps({"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": content}}]})
+
+
+ANSWERED = _reply("<think>it is there</think><answer>A</answer>")
+CALLED = _reply("<think>I think it is B, but let me look</think><tool_call>1</tool_call>")
+BOX = '{"bbox_2d": [10, 10, 90, 90]}'
+READING = """{"choices": [{"message": {"content": "?"}, "logprobs": {"content": [{"token": "token_id:349", "logprob": -2.5, "top_logprobs": [
+{"token": "token_id:349", "logprob": -2.5}, {"token": "token_id:39", "logprob": %s}, {"token": "token_id:40", "logprob": %s},
+{"token": "token_id:41", "logprob": %s}, {"token": "token_id:42", "logprob": %s}]}]}}]}"""
 
 LOAD = f"""
 CREATE TEMP TABLE item_load AS SELECT 'vstar/' || n AS item_id, n FROM range($items) AS t (n);
-INSERT INTO item BY NAME SELECT item_id, 'vstar' AS task, item_id AS cluster_id, '"' || chr(65 + CAST(n % 4 AS INTEGER)) || '"' AS gold,
-    '{{"options": {{"A": "red", "B": "blue", "C": "green", "D": "white"}}}}' AS annotation FROM item_load;
+
+INSERT INTO item BY NAME
+SELECT item_id, 'vstar' AS task, item_id AS cluster_id, '"' || chr(65 + CAST(n % 4 AS INTEGER)) || '"' AS gold,
+    '{{"options": {{"A": "red", "B": "blue", "C": "green", "D": "white"}}}}' AS annotation
+FROM item_load;
+
 CREATE TEMP TABLE rollout_load AS
 SELECT 'm' || m AS model_id, item_id, arm, r AS replicate, concat_ws('/', 'm' || m, item_id, arm, r) AS rollout_id, calls
-FROM item_load, range($models) AS models (m), (VALUES ('tool', 8, 5), ('direct', 8, 0), ('random_crop', 4, 5)) AS arms (arm, replicates, calls),
-    range(8) AS replicates (r)
+FROM item_load
+CROSS JOIN range($models) AS models (m)
+CROSS JOIN (VALUES ('tool', 8, 5), ('direct', 8, 0), ('random_crop', 4, 5)) AS arms (arm, replicates, calls)
+CROSS JOIN range(8) AS replicates (r)
 WHERE r < replicates;
+
 CREATE TEMP TABLE turn_load AS SELECT *, unnest(range(1, calls + 2)) AS turn FROM rollout_load;
-INSERT INTO completion BY NAME SELECT md5(rollout_id || turn) AS completion_id, md5(rollout_id || turn) AS request_key, 1 AS attempt,
-    'tool_use' AS protocol, model_id, FALSE AS thinking, 'vstar' AS task, item_id, arm, 'free' AS template, replicate, rollout_id, turn,
-    'vllm' AS provider, 120 AS completion_tokens, 200 AS http_status, CASE WHEN turn > calls THEN '{ANSWERED}' ELSE '{CALLED}' END AS response FROM turn_load;
-INSERT INTO grid BY NAME SELECT 'load' AS study, '0001-load' AS grid_id, now()::TIMESTAMP AS created_at, request_key, protocol, model_id,
-    thinking, task, item_id, arm, template, replicate FROM completion;
-INSERT INTO observation BY NAME SELECT rollout_id, turn, 0 AS call_index, '{{"bbox_2d": [10, 10, 90, 90]}}' AS requested,
-    '{{"bbox_2d": [10, 10, 90, 90]}}' AS executed, 'absolute' AS frame, CASE WHEN arm = 'tool' THEN 'real' ELSE arm END AS kind, 0 AS draw
-FROM turn_load WHERE turn <= calls;
+
+INSERT INTO completion BY NAME
+SELECT md5(rollout_id || turn) AS completion_id, md5(rollout_id || turn) AS request_key, 1 AS attempt, 'tool_use' AS protocol, model_id,
+    FALSE AS thinking, 'vstar' AS task, item_id, arm, 'free' AS template, replicate, rollout_id, turn, 120 AS completion_tokens,
+    200 AS http_status, CASE WHEN turn > calls THEN '{ANSWERED}' ELSE '{CALLED}' END AS response
+FROM turn_load;
+
+INSERT INTO grid BY NAME
+SELECT 'load' AS study, '0001-load' AS grid_id, now()::TIMESTAMP AS created_at, request_key, protocol, model_id, thinking, task, item_id,
+    arm, template, replicate
+FROM completion;
+
+INSERT INTO observation BY NAME
+SELECT rollout_id, turn, 0 AS call_index, '{BOX}' AS requested, '{BOX}' AS executed, 'absolute' AS frame,
+    CASE WHEN arm = 'tool' THEN 'real' ELSE arm END AS kind, 0 AS draw
+FROM turn_load
+WHERE turn <= calls;
+
 INSERT INTO rollout BY NAME SELECT rollout_id, 1 AS attempt, 12 AS max_calls, 'answer' AS end_reason FROM rollout_load;
+
 INSERT INTO probe BY NAME
-WITH reading AS (
-    SELECT rollout_id, turn, stage, draw, list_transform(range(4), lambda i : -0.1 - 6 * random()) AS logprob
-    FROM turn_load, (VALUES ('before', 0), ('real', 0), ('counterfactual', 1), ('counterfactual', 2), ('counterfactual', 3)) AS stages (stage, draw)
-    WHERE arm = 'tool' AND turn <= calls
-)
 SELECT rollout_id, turn, 0 AS call_index, stage, draw, 1 AS attempt, '{{"A": [39], "B": [40], "C": [41], "D": [42]}}' AS options,
-    200 AS http_status, '{{"choices": [{{"finish_reason": "length", "message": {{"content": "?"}}, "logprobs": {{"content": [{{"token": "token_id:349", '
-    || '"logprob": -2.5, "top_logprobs": [{{"token": "token_id:349", "logprob": -2.5}}, {{"token": "token_id:39", "logprob": ' || logprob[1]
-    || '}}, {{"token": "token_id:40", "logprob": ' || logprob[2] || '}}, {{"token": "token_id:41", "logprob": ' || logprob[3]
-    || '}}, {{"token": "token_id:42", "logprob": ' || logprob[4] || '}}]}}]}}}}]}}' AS response
-FROM reading;
+    200 AS http_status, printf('{READING.replace("%s", "%.12f")}', -0.1 - 6 * random(), -0.1 - 6 * random(), -0.1 - 6 * random(), -0.1) AS response
+FROM turn_load
+CROSS JOIN (
+    VALUES ('before', 0), ('real', 0), ('counterfactual', 1), ('counterfactual', 2), ('counterfactual', 3)
+) AS stages (stage, draw)
+WHERE arm = 'tool' AND turn <= calls
 """
 
 
@@ -69,9 +90,8 @@ def write_load(path: Path, items: int, models: int) -> None:
         connection.execute("USE raw")
         connection.execute(catalog.load().raw_schema)
         for statement in LOAD.split(";\n"):
-            if statement.strip():
-                named = {name: value for name, value in (("items", items), ("models", models)) if f"${name}" in statement}
-                connection.execute(statement, named)
+            named = {name: value for name, value in (("items", items), ("models", models)) if f"${name}" in statement}
+            connection.execute(statement, named)
 
 
 def read_all(path: Path) -> dict[str, float]:
@@ -108,7 +128,7 @@ def main() -> None:
         path = given.warehouse or Path(folder, "load.duckdb")
         if not path.exists():
             write_load(path, given.items, given.models)
-        done = subprocess.run([sys.executable, __file__, "--read", str(path)], capture_output=True, text=True, check=True)
+        done = subprocess.run([sys.executable, "-m", "benchmarks.tooluse", "--read", str(path)], capture_output=True, text=True, check=True)
     measured = json.loads(done.stdout)
     print(json.dumps({"name": "tooluse views, seconds", "ratio": measured["seconds"] / SECONDS, "bound": 1.0, **measured}))
     print(json.dumps({"name": "tooluse views, memory", "ratio": measured["gigabytes"] / GIGABYTES, "bound": 1.0}))

@@ -149,9 +149,9 @@ def test_every_cell_of_every_view_is_what_plain_python_computes(
 def test_contributions_add_up_to_the_effect_at_every_threshold(made: dict[str, tuple[list[Row], Path]], study: str) -> None:
     with session.open(made[study][1], {"stat.resamples": "100"}) as opened:
         sums = opened.rows(
-            "SELECT model_id, tau_sat, epsilon, sum(contribution) AS total, sum(share) AS share, max(parts.ate) AS ate, max(effect.ate) AS effect "
+            "SELECT model_id, sum(contribution) AS total, sum(share) AS share, max(parts.ate) AS ate, max(effect.ate) AS effect "
             "FROM tooluse.threshold_sensitivity AS parts "
-            "INNER JOIN tooluse.policy_effect AS effect USING (model_id, thinking, task) GROUP BY ALL"
+            "INNER JOIN tooluse.policy_effect AS effect USING (model_id, thinking, task) GROUP BY model_id, tau_sat, epsilon"
         )
     assert len(sums) == 8 * len({row["model_id"] for row in sums})
     assert all(abs(row["total"] - row["ate"]) < 1e-12 and abs(row["ate"] - row["effect"]) < 1e-12 for row in sums)

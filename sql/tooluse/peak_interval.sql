@@ -9,6 +9,6 @@ WITH exact AS (
     FROM tooluse.peak_sums
     GROUP BY task, cell, statistic
 )
-SELECT interval.* EXCLUDE (estimate), exact.estimate
-FROM stat.interval AS interval
-INNER JOIN exact ON interval.task = exact.task AND interval.cell = exact.cell AND interval.statistic = exact.statistic
+SELECT exact.*, interval.* EXCLUDE (task, cell, statistic, estimate)
+FROM exact
+LEFT JOIN stat.interval AS interval ON exact.task = interval.task AND exact.cell = interval.cell AND exact.statistic = interval.statistic

@@ -53,7 +53,7 @@ candidate AS (
         reply.* EXCLUDE (options, top_tokens, top_values, sampled), option.labels, option.label_tokens,
         list_concat(top_tokens, [sampled[1]]) AS tokens,
         list_transform(list_concat(top_values, [sampled[2]]), lambda value : TRY_CAST(value AS DOUBLE)) AS values,
-        array_length(top_tokens) = array_length(top_values) AS is_paired
+        top_tokens IS NOT NULL AS is_json, array_length(top_tokens) = array_length(top_values) AS is_paired
     FROM reply
     LEFT JOIN option ON reply.options = option.options
 ),
@@ -100,7 +100,7 @@ SELECT
         WHEN gold_weight - wrong_weight IS NOT NULL THEN NULL
         WHEN is_error THEN 'transport error'
         WHEN http_status NOT BETWEEN 200 AND 299 THEN 'HTTP status ' || http_status
-        WHEN tokens IS NULL THEN 'body is not JSON'
+        WHEN NOT is_json THEN 'body is not JSON'
         WHEN labels IS NULL THEN 'no options'
         WHEN NOT is_paired THEN 'a token without a log-probability'
         WHEN NOT list_contains(tokens, unusable_token) THEN 'no log-probability of option ' || labels[unusable]

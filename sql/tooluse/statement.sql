@@ -64,7 +64,7 @@ found AS (
             )[1]
         ), lambda inside : inside IS NOT NULL) AS boxes,
         list_transform(list_slice(phrased, 2, array_length(phrased)), lambda rest : regexp_replace(
-            regexp_extract(rest, '(?is)^(.*?)(?:[.,;!?\n<]|\s(?:because|but|since|as|and|so|though|from|based)\s|$)', 1), '(?i)^\s*option\s+', ''
+            regexp_extract(rest, '(?is)^(.*?)(?:[.,;!?\n<]|\s(?:because|but|since|as|and|so|though|from|based)\b|$)', 1), '(?i)^\s*option\s+', ''
         )) AS phrases
     FROM said
 ),
