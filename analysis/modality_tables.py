@@ -309,7 +309,7 @@ def _registry() -> Sequence[Row]:
     return [
         {"model_id": model_id, **{name: entry.get(name) for name in fields}, "identifier": entry.get("identifier", model_id)}
         for model_id, entry in configuration.models().items()
-        if entry["serving"] != "simulated"
+        if entry["serving"] != "simulated" and not entry.keys() & {"interface", "judge"}
     ]
 
 

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import DataError
+from generator import conversation, pictures, tools
 from generator.items import Item
 from generator.models import Model
 from generator.prompts import PROMPT_SET, Image, Part, Prompt, render
-from generator.study import Study
+from generator.study import Study, ToolUse
 
 TEMPERATURE = 0.0  # greedy, one generation per arm (Appendix E.1)
 FILM_ARMS = frozenset({"B", "title"})  # what all plot summaries of a film share: asked once per film (Appendix B.1)
@@ -35,14 +36,14 @@ FIELDS: Mapping[str, Mapping[str, type]] = {
     "simulated": VLLM_FIELDS,
     "openrouter": {**CHAT_FIELDS, "reasoning": dict, "provider": dict},
 }
-MEDIA_TYPES = {".png": "image/png", ".jpg": "image/jpeg"}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One request: its columns of `raw.grid`, what `raw.completion` says was asked, and what its body is built from.
+    """One request, or one rollout: its columns of `raw.grid`, what `raw.completion` says was asked, and what its body is built from.
 
-    `prompt_sha256` covers the wording, `request_key` everything that could change the answer.
+    All turns of a rollout have the cell's request_key. `prompt_sha256` covers the wording, `request_key` everything that could change the
+    answer.
     """
 
     request_key: str
@@ -82,7 +83,7 @@ class Cell:
 
 
 def requests(study: Study, items: Iterable[Item], models: Mapping[str, Model]) -> Iterator[Cell]:
-    """Every request of a study, by model, thinking mode, replicate, item (in the given order), arm and template.
+    """Every request or rollout of a study, by model, thinking mode, replicate, item (in the given order), arm and template.
 
     Items of tasks that the study does not ask are passed over. The seed of replicate r is the study's plus r [decided].
     """
@@ -114,7 +115,7 @@ def body(cell: Cell, data: Path = Path("data")) -> dict[str, Any]:
             {"role": "system", "content": prompt.system},
             {"role": "user", "content": [_content(part, data / "images") for part in prompt.parts]},
         ],
-        **_decoding(cell),
+        **decoding(cell),
     }
     check_fields(fields, cell.model.serving)
     return fields
@@ -137,7 +138,8 @@ def check_fields(body: Mapping[str, Any], serving: str) -> None:
 
 
 def _cell(study: Study, model: Model, thinking: bool, replicate: int, item: Item, arm: str, template: str) -> Cell:
-    prompt = render(item.task, arm, template, item)
+    tool = tools.interface(model.interface or "") if isinstance(study, ToolUse) else None
+    prompt = conversation.prompt(arm, tool, item) if tool else render(item.task, arm, template, item)
     cell = Cell(
         request_key="",
         pin_provider=model.provider,
@@ -150,19 +152,24 @@ def _cell(study: Study, model: Model, thinking: bool, replicate: int, item: Item
         arm=arm,
         template=template,
         replicate=replicate,
-        prompt_set=PROMPT_SET,
+        prompt_set=tools.PROMPT_SET if tool else PROMPT_SET,
         prompt_sha256=prompt.prompt_sha256,
-        temperature=TEMPERATURE,
+        temperature=tool.decoding.temperature if tool else TEMPERATURE,
         max_tokens=study.max_tokens,
         seed=study.seed + replicate,
         model=model,
         item=item,
     )
-    return replace(cell, request_key=_request_key(cell, prompt))
+    if isinstance(study, ToolUse) and tool:
+        return keyed(cell, prompt, rollout_decoding(cell), interface=tool.name, max_calls=study.max_calls)
+    return keyed(cell, prompt, decoding(cell))
 
 
-def _request_key(cell: Cell, prompt: Prompt) -> str:
-    """32 hexadecimal digits of a SHA-256 over canonical JSON. Where a model is reached (its URL, its key) is not in it; what answers is."""
+def keyed(cell: Cell, prompt: Prompt, how: Mapping[str, Any], **more: Any) -> Cell:
+    """The cell with its request_key: 32 hexadecimal digits of a SHA-256 over canonical JSON of all that could change the answer.
+
+    Where a model is reached (its URL, its key) is not in it; what answers is.
+    """
     identity = {
         **cell.grid_row(),
         "identifier": cell.model.identifier,
@@ -170,39 +177,42 @@ def _request_key(cell: Cell, prompt: Prompt) -> str:
         "behaviour": cell.model.behaviour,
         "system": prompt.system,
         "parts": [["image", part.image_sha256] if isinstance(part, Image) else ["text", part.text] for part in prompt.parts],
-        "decoding": _decoding(cell),
+        "decoding": how,
+        **more,
     }
     del identity["request_key"]
-    return hashlib.sha256(json.dumps(identity, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:32]
+    key = hashlib.sha256(json.dumps(identity, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:32]
+    return replace(cell, request_key=key)
 
 
-def _decoding(cell: Cell) -> dict[str, Any]:
+def decoding(cell: Cell) -> dict[str, Any]:
     """The fields of the body that say how to decode and who may answer. Thinking is always explicit: the families' defaults differ."""
     common = {"temperature": cell.temperature, "max_tokens": cell.max_tokens, "seed": cell.seed}
     if cell.model.serving == "openrouter":
-        pin = {"order": [cell.pin_provider], "allow_fallbacks": False, "quantizations": [cell.pin_precision]}
-        return {**common, "reasoning": {"enabled": cell.thinking}, "provider": pin}
+        return {**common, **_routing(cell)}
     return {**common, "chat_template_kwargs": {"enable_thinking": cell.thinking}, "repetition_detection": REPETITION_DETECTION}
+
+
+def rollout_decoding(cell: Cell) -> dict[str, Any]:
+    """The same for every turn of a rollout: the family's sampling (seed 001, Table 7), in both policies."""
+    tool = tools.interface(cell.model.interface or "")
+    temperature, top_p, top_k = tool.decoding
+    common = {"temperature": temperature, "top_p": top_p, "max_tokens": cell.max_tokens, "seed": cell.seed}
+    if cell.model.serving == "openrouter":
+        return {**common, **({"top_k": top_k} if top_k > 0 else {}), **_routing(cell)}
+    stop = {"stop": list(tool.stop), "include_stop_str_in_output": True} if tool.stop and cell.arm != "direct" else {}
+    return {**common, "top_k": top_k, **stop, "chat_template_kwargs": {"enable_thinking": cell.thinking}}
+
+
+def _routing(cell: Cell) -> dict[str, Any]:
+    pin = {"order": [cell.pin_provider], "allow_fallbacks": False, "quantizations": [cell.pin_precision]}
+    return {"reasoning": {"enabled": cell.thinking}, "provider": pin}
 
 
 def _content(part: Part, images: Path) -> dict[str, Any]:
     if not isinstance(part, Image):
-        return {"type": "text", "text": part.text}
-    data, media_type = _sent_bytes(part.image_sha256, images)
-    return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{base64.b64encode(data).decode()}"}}
-
-
-def _sent_bytes(image_sha256: str, images: Path) -> tuple[bytes, str]:
-    for suffix, media_type in MEDIA_TYPES.items():
-        path = images / f"{image_sha256}{suffix}"
-        try:
-            data = path.read_bytes()
-        except FileNotFoundError:
-            continue
-        if hashlib.sha256(data).hexdigest() != image_sha256:
-            raise DataError(f"{path} does not hold the bytes that its name says: make the items again with `vlmaudit items`")
-        return data, media_type
-    raise DataError(f"there is no image {image_sha256} in {images}: make the items again with `vlmaudit items`")
+        return conversation.text_part(part.text)
+    return {"type": "image_url", "image_url": {"url": pictures.data_url(*pictures.stored(part.image_sha256, images))}}
 
 
 def _stored_content(content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:

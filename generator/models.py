@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from generator import schema
+from generator import schema, tools
 
 HOSTED_URL = "https://openrouter.ai/api/v1"
 LONGEST_PROMPT = 2_597  # tokens, the longest that the paper observed (Appendix E.2)
@@ -22,6 +22,10 @@ class Model:
 
     `thinking` lists the modes it may be run in. `engine_args` are options of `vllm serve`, by name, used where `base_url` is None and the
     serving is `vllm`. The API key is read from the environment variable that `api_key_env` names.
+
+    `interface` names the tool of a model that crops (generator/tools). `option_forms` are the spellings of an option's letter whose first
+    tokens are read after `<answer>`, each a single token of the model: `"{}"` alone, or with `" {}"`. `judge` marks a model that only rules
+    on the answers of others.
     """
 
     model_id: str
@@ -37,12 +41,19 @@ class Model:
     base_url: str | None = None
     api_key_env: str | None = None
     behaviour: str | None = None
+    interface: str | None = None
+    option_forms: tuple[str, ...] = ("{}",)
+    judge: bool = False
 
     def __post_init__(self) -> None:
         if self.serving == "openrouter" and self.precision not in QUANTIZATIONS:
             raise ValueError(f"precision {self.precision!r} cannot be pinned: it is one of {', '.join(QUANTIZATIONS)}")
         if (self.behaviour is None) == (self.serving == "simulated"):
             raise ValueError("behaviour belongs to simulated subjects, and each of them needs one")
+        if self.interface is not None and self.interface not in tools.NAMES:
+            raise ValueError(f"there is no tool interface {self.interface!r}: there are {', '.join(tools.NAMES)}")
+        if any(form.count("{}") != 1 or form.strip() != "{}" for form in self.option_forms):
+            raise ValueError("each of option_forms is {}, with or without white space around it")
         if self.engine_args and self.serving != "vllm":
             raise ValueError("engine_args belong to a model whose serving is vllm")
 

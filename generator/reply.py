@@ -48,6 +48,58 @@ def metadata(reply: Reply) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
+class Spoken:
+    """What a model said in one turn: its text with the reasoning put back inline, and whether it was cut short."""
+
+    text: str
+    is_cut: bool
+
+
+def spoken(reply: Reply) -> Spoken | None:
+    """What the tool loop needs of a reply, to execute the calls in it and to know whether a turn follows; None where it holds no message.
+
+    In the places and the order in which `parse.text` and `attrition.call` read the same.
+    """
+    body = json_object(reply.body)
+    choices = body.get("choices")
+    choice = mapping(choices[0]) if isinstance(choices, list) and choices else {}
+    message = mapping(choice.get("message"))
+    if reply.error or not 200 <= (reply.http_status or 0) < 300 or body.get("error") or choice.get("error") or not message:
+        return None
+    finish = [str(choice.get(name) or "").lower() for name in ("finish_reason", "native_finish_reason", "stop_reason")]
+    if finish[0] == "error":
+        return None
+    content, thoughts = _parts(message.get("content"))
+    reasoning = next((text for name in ("reasoning", "reasoning_content") if isinstance(text := message.get(name), str) and text), thoughts)
+    text = f"<think>{reasoning}</think>{content}" if reasoning else content
+    return Spoken(text, any(re.search(CUT_SHORT, reason) for reason in finish))
+
+
+def outgrew(reply: Reply) -> bool:
+    """Whether a server refused a request because it is longer than the model's context."""
+    if reply.http_status not in (400, 413, 422):
+        return False
+    return re.search(OUTGROWN, (reply.body or b"").decode("utf-8", "replace"), re.IGNORECASE) is not None
+
+
+CUT_SHORT = r"length|max.*token|token.?limit|context.?window|repetition"
+OUTGROWN = r"context.?(length|window|size)|maximum.{0,20}length|max_model_len|too (long|many tokens)"
+
+
+def _parts(content: Any) -> tuple[str, str]:
+    """The text of a message's content, and the thinking in it where it is a list of typed parts."""
+    if not isinstance(content, list):
+        return (content if isinstance(content, str) else ""), ""
+    said: list[str] = []
+    thought: list[str] = []
+    for part in content:
+        kind = str(mapping(part).get("type"))
+        text = next((held for name in ("thinking", "reasoning", "text") if isinstance(held := mapping(part).get(name), str)), "")
+        (thought if "think" in kind or "reason" in kind else said).append(part if isinstance(part, str) else text)
+    return "".join(said), "".join(thought)
+
+
 def departs(pin_provider: str | None, pin_precision: str | None, answered: Mapping[str, Any]) -> str | None:
     """How a reply's `metadata` departs from the pinned provider and precision, in words; None where it does not or does not say."""
     for what, pinned in (("provider", pin_provider), ("precision", pin_precision)):

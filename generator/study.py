@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,8 +11,10 @@ import yaml
 
 from analysis.errors import DataError
 from generator import models, schema
+from generator.items import TASKS
 from generator.models import Model
 from generator.prompts import wordings
+from generator.tools import LIMIT, NAMES
 
 MAX_TOKENS = 8_192  # the paper's generation budget (Appendix E.1)
 
@@ -32,18 +34,15 @@ class Source:
 
 @dataclass(frozen=True)
 class Study:
-    """One study: which models are asked what, and how. `attempts` is how often a failing request is tried in one run.
+    """What the studies of both protocols say: which models are asked what, and how.
 
-    `arms` and `thinking`, where given, restrict what the tasks and the registry offer. The cost ceiling is in US dollars over the whole
-    study, earlier runs included.
+    `attempts` is how often a failing request is tried in one run. `thinking`, where given, restricts the registry's modes. The cost ceiling
+    is in US dollars over the whole study, earlier runs included.
     """
 
     name: str
     models: tuple[str, ...]
     tasks: Mapping[str, Source]
-    protocol: Literal["modality"] = "modality"
-    arms: tuple[Literal["AB", "A", "B", "title"], ...] | None = None
-    templates: tuple[Literal["plain", "assess"], ...] = ("plain", "assess")
     thinking: tuple[bool, ...] | None = None
     replicates: int = 1
     concurrency: int = 32
@@ -51,6 +50,7 @@ class Study:
     max_tokens: int = MAX_TOKENS
     attempts: int = 5
     cost_ceiling_usd: float | None = None
+    protocol: Literal["modality", "tool_use"] = "modality"
 
     def __post_init__(self) -> None:
         for name in ("replicates", "concurrency", "max_tokens", "attempts"):
@@ -61,16 +61,46 @@ class Study:
         if self.cost_ceiling_usd is not None and not self.cost_ceiling_usd >= 0:
             raise ValueError(f"cost_ceiling_usd must not be negative, but is {self.cost_ceiling_usd}")
         if not self.tasks:
-            raise ValueError(f"tasks is empty: name at least one of {', '.join(wordings())}")
+            raise ValueError(f"tasks is empty: name at least one of {', '.join(self.offered())}")
         for task in self.tasks:
-            if task not in wordings():
-                raise ValueError(f"unknown task {task!r}{schema.nearest(task, wordings())}")
+            if task not in self.offered():
+                raise ValueError(f"unknown task {task!r}{schema.nearest(task, self.offered())}")
+
+    @classmethod
+    def offered(cls) -> Collection[str]:
+        """The tasks of the protocol."""
+        raise NotImplementedError
+
+    def conditions(self, task: str) -> tuple[tuple[str, str], ...]:
+        """The pairs (arm, template) that the study asks of a task."""
+        raise NotImplementedError
+
+    def modes(self, model: Model) -> tuple[bool, ...]:
+        """The thinking modes that the study asks of a model, off first: the registry's, less what `thinking` leaves out."""
+        return tuple(sorted(mode for mode in model.thinking if self.thinking is None or mode in self.thinking))
+
+
+@dataclass(frozen=True)
+class Modality(Study):
+    """A modality audit (seed 000). `arms` and `templates`, where given, restrict what the tasks offer."""
+
+    arms: tuple[Literal["AB", "A", "B", "title"], ...] | None = None
+    templates: tuple[Literal["plain", "assess"], ...] = ("plain", "assess")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for task in self.tasks:
             if not self.conditions(task):
                 raise ValueError(f"arms and templates leave nothing to ask of {task}")
         offered = {arm for task in self.tasks for arm, _ in wordings()[task].conditions()}
         for arm in self.arms or ():
             if arm not in offered:
                 raise ValueError(f"no task of the study has the arm {arm!r}")
+
+    @classmethod
+    def offered(cls) -> Collection[str]:
+        """The tasks that have prompts."""
+        return wordings()
 
     def conditions(self, task: str) -> tuple[tuple[str, str], ...]:
         """The pairs (arm, template) that the study asks of a task: those with a prompt, less what `arms` and `templates` leave out."""
@@ -80,9 +110,36 @@ class Study:
             if (self.arms is None or arm in self.arms) and template in self.templates
         )
 
-    def modes(self, model: Model) -> tuple[bool, ...]:
-        """The thinking modes that the study asks of a model, off first: the registry's, less what `thinking` leaves out."""
-        return tuple(sorted(mode for mode in model.thinking if self.thinking is None or mode in self.thinking))
+
+@dataclass(frozen=True)
+class ToolUse(Study):
+    """A tool-use audit (seed 001). `arms` are the policies and interventions that are run as they are, `force_answer` those that are also
+    run so that a model must answer at the limit of `max_calls` tool calls. Of the unhindered `tool` rollouts the first `probed` replicates
+    are probed. `judge` is the model that rules on answers that exact match cannot read; without one they are wrong.
+    """
+
+    protocol: Literal["modality", "tool_use"] = "tool_use"
+    arms: tuple[Literal["direct", "tool", "random_crop", "noise", "blank"], ...] = ("direct", "tool", "random_crop", "noise", "blank")
+    force_answer: tuple[Literal["tool", "random_crop", "noise", "blank"], ...] = ()
+    max_calls: int = LIMIT
+    probed: int = 1
+    judge: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_calls < 1:
+            raise ValueError(f"max_calls must be at least 1, not {self.max_calls}")
+        if not 0 <= self.probed <= self.replicates:
+            raise ValueError(f"probed must be from 0 to the {self.replicates} replicates, not {self.probed}")
+
+    @classmethod
+    def offered(cls) -> Collection[str]:
+        """The tasks whose items are a question about one image."""
+        return tuple(task for task in TASKS if task not in wordings())
+
+    def conditions(self, task: str) -> tuple[tuple[str, str], ...]:
+        """The pairs (arm, template), the same for every task."""
+        return (*((arm, "free") for arm in self.arms), *((arm, "force_answer") for arm in self.force_answer))
 
 
 def load(params: Path) -> dict[str, Study]:
@@ -101,20 +158,33 @@ def registry(params: Path) -> dict[str, Model]:
 
 
 def _study(name: str, entry: object, known: Mapping[str, Model], where: str) -> Study:
-    if schema.mapping(entry, where).get("protocol") == "tool_use":
-        raise DataError(f"{where}.protocol: tool_use cannot be run yet; only modality can")
-    study = schema.record(Study, entry, where, name=name)
+    kind: type[Study] = ToolUse if schema.mapping(entry, where).get("protocol") == "tool_use" else Modality
+    study = schema.record(kind, entry, where, name=name)
     for model_id in study.models:
-        if model_id not in known:
-            raise DataError(f"{where}.models: unknown model {model_id!r}{schema.nearest(model_id, known)}")
-        if not study.modes(known[model_id]):
-            modes = ", ".join(str(mode).lower() for mode in known[model_id].thinking)
-            raise DataError(f"{where}.thinking: {model_id} runs with thinking {modes} only")
-        try:
-            known[model_id].check_budget(study.max_tokens)
-        except ValueError as fault:
-            raise DataError(f"{where}: {fault}") from None
+        _check_model(study, _known(model_id, known, f"{where}.models"), where)
+    if isinstance(study, ToolUse) and study.judge is not None:
+        _known(study.judge, known, f"{where}.judge")
     return study
+
+
+def _known(model_id: str, known: Mapping[str, Model], where: str) -> Model:
+    if model_id not in known:
+        raise DataError(f"{where}: unknown model {model_id!r}{schema.nearest(model_id, known)}")
+    return known[model_id]
+
+
+def _check_model(study: Study, model: Model, where: str) -> None:
+    if not study.modes(model):
+        modes = ", ".join(str(mode).lower() for mode in model.thinking)
+        raise DataError(f"{where}.thinking: {model.model_id} runs with thinking {modes} only")
+    if study.protocol == "tool_use" and model.interface is None:
+        raise DataError(f"{where}.models: {model.model_id} uses no tool: give its `interface`, one of {', '.join(NAMES)}")
+    if study.protocol == "modality" and model.serving == "simulated" and model.interface:
+        raise DataError(f"{where}.models: {model.model_id} is a simulated tool user: only a tool_use study can ask it")
+    try:
+        model.check_budget(study.max_tokens)
+    except ValueError as fault:
+        raise DataError(f"{where}: {fault}") from None
 
 
 class _Loader(yaml.SafeLoader):

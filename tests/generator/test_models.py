@@ -21,18 +21,39 @@ TABLE_16 = [
 OWN = {"identifier": "org/name", "serving": "vllm", "precision": "bf16"}
 
 
-def test_the_registry_is_table_16_and_three_simulated_subjects() -> None:
+TOOL_USERS = {
+    "ChenShawn/DeepEyes-7B": "deepeyes",
+    "TIGER-Lab/PixelReasoner-RL-v1": "pixel_reasoner",
+    "Mini-o3/Mini-o3-7B-v1": "mini_o3",
+    "Qwen/Qwen3-VL-8B-Instruct": "qwen3_vl",
+    "Qwen/Qwen3-VL-4B-Instruct": "qwen3_vl",
+}
+SUBJECTS = ("honest", "copycat", "mixed", "ignores", "uses", "sure", "goes-on", "never-stops", "never-calls", "tool-mixture", "judge")
+
+
+def subjects_of_seed_000() -> list[models.Model]:
+    return [model for model in models.load().values() if not model.interface and not model.judge]
+
+
+def test_the_registry_is_table_16_and_simulated_subjects() -> None:
     registry = models.load()
-    real = [model for model in registry.values() if model.serving != "simulated"]
+    real = [model for model in subjects_of_seed_000() if model.serving != "simulated"]
     assert [(m.identifier, m.size, m.architecture, m.serving, m.provider, m.precision) for m in real] == TABLE_16
     assert all(model.model_id == model.identifier for model in real)
     assert [model.family for model in real] == ["Qwen3.5"] * 2 + ["Gemma 4"] * 4 + ["Qwen3.5"] * 2
     simulated = {m.model_id: (m.behaviour, m.provider, m.precision) for m in registry.values() if m.serving == "simulated"}
-    assert simulated == {f"sim/{name}": (name, "simulated", "exact") for name in ("honest", "copycat", "mixed")}
+    assert simulated == {f"sim/{name}": (name, "simulated", "exact") for name in SUBJECTS}
+
+
+def test_the_registry_has_the_tool_users_of_seed_001_and_its_judge() -> None:
+    real = [model for model in models.load().values() if model.serving == "vllm"]
+    assert {model.model_id: model.interface for model in real if model.interface} == TOOL_USERS
+    assert [model.model_id for model in real if model.judge] == ["Qwen/Qwen3-30B-A3B-Instruct-2507"]
+    assert {model.precision for model in real} == {"bf16"}
 
 
 def test_local_models_run_in_both_thinking_modes_and_hosted_ones_with_thinking_off() -> None:
-    for model in models.load().values():
+    for model in subjects_of_seed_000():
         assert model.thinking == ((False,) if model.serving == "openrouter" else (False, True))
 
 
@@ -76,6 +97,8 @@ def test_an_entry_of_ones_own_may_leave_out_what_its_serving_implies() -> None:
         ({**OWN, "size": 4}, "models.own.size must be text, not 4"),
         ({**OWN, "engine_args": ["--dtype"]}, "models.own.engine_args must be a table"),
         ({**OWN, "behaviour": "honest"}, "models.own: behaviour belongs to simulated subjects"),
+        ({**OWN, "interface": "qwen"}, "models.own: there is no tool interface 'qwen': there are qwen3_vl, deepeyes, mini_o3, pixel_reasoner"),
+        ({**OWN, "option_forms": ["({})"]}, "models.own: each of option_forms is {}, with or without white space around it"),
         ({"serving": "simulated"}, "models.own: behaviour belongs to simulated subjects, and each of them needs one"),
         ({"serving": "openrouter", "provider": "Novita", "precision": "16"}, "models.own: precision '16' cannot be pinned"),
         ("Qwen/Qwen3.5-4B", "models.own must be a table of keys and values, not 'Qwen/Qwen3.5-4B'"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from analysis.errors import DataError
 from generator import models, study
-from generator.study import Source, Study
+from generator.study import Modality, Source, ToolUse
 
 SMALL = {"models": ["sim/honest"], "tasks": {"isobench/math_parity": {"source": "synth"}}}
 PROJECT = Path(__file__).resolve().parents[2]
@@ -51,7 +51,7 @@ def test_every_key_of_a_study_is_read(tmp_path: Path) -> None:
           own: {serving: vllm, precision: fp8, identifier: org/name}
     """
     mine = study.load(written(tmp_path, text))["mine"]
-    assert mine == Study(
+    assert mine == Modality(
         name="mine",
         models=("own", "sim/mixed"),
         tasks={"mmimdb": Source("../mmimdb", 300), "goldenview": Source("synth", None, 4)},
@@ -79,6 +79,26 @@ def test_what_a_study_leaves_out_is_all_that_tasks_and_registry_offer(tmp_path: 
 
 def changed(**keys: Any) -> dict[str, Any]:
     return {"studies": {"s": {**SMALL, **keys}}}
+
+
+def tooled(**keys: Any) -> dict[str, Any]:
+    tool_use = {"protocol": "tool_use", "models": ["sim/uses"], "tasks": {"vstar": {"source": "synth"}}}
+    return {"studies": {"s": {**tool_use, **keys}}}
+
+
+def test_every_key_of_a_tool_use_study_is_read(tmp_path: Path) -> None:
+    keys = {"arms": ["direct", "tool"], "force_answer": ["tool"], "max_calls": 6, "replicates": 8, "probed": 4, "judge": "sim/judge"}
+    mine = study.load(written(tmp_path, tooled(**keys)))["s"]
+    assert isinstance(mine, ToolUse)
+    assert (mine.protocol, mine.max_calls, mine.replicates, mine.probed, mine.judge) == ("tool_use", 6, 8, 4, "sim/judge")
+    assert mine.conditions("vstar") == (("direct", "free"), ("tool", "free"), ("tool", "force_answer"))
+
+
+def test_what_a_tool_use_study_leaves_out_is_the_papers(tmp_path: Path) -> None:
+    mine = study.load(written(tmp_path, tooled()))["s"]
+    assert isinstance(mine, ToolUse)
+    assert (mine.max_calls, mine.probed, mine.judge) == (12, 1, None)
+    assert mine.conditions("vstar") == tuple((arm, "free") for arm in ("direct", "tool", "random_crop", "noise", "blank"))
 
 
 @pytest.mark.parametrize(
@@ -112,8 +132,16 @@ def changed(**keys: Any) -> dict[str, Any]:
         (changed(thinking=["off"]), "studies.s.thinking[0] must be true or false, not 'off'"),
         (changed(models=["qwen/qwen3.5-27b"], thinking=[True]), "studies.s.thinking: qwen/qwen3.5-27b runs with thinking false only"),
         (changed(models=["Qwen/Qwen3.5-4B"], max_tokens=10_000), "studies.s: max_model_len 11264 of Qwen/Qwen3.5-4B does not hold"),
-        (changed(protocol="tool_use"), "studies.s.protocol: tool_use cannot be run yet; only modality can"),
-        (changed(protocol="judge"), "studies.s.protocol must be one of modality, not 'judge'"),
+        (changed(protocol="judge"), "studies.s.protocol must be one of modality, tool_use, not 'judge'"),
+        (changed(protocol="tool_use"), "studies.s: unknown task 'isobench/math_parity'; known are vstar"),
+        (changed(models=["sim/uses"]), "studies.s.models: sim/uses is a simulated tool user: only a tool_use study can ask it"),
+        (tooled(models=["sim/honest"]), "studies.s.models: sim/honest uses no tool: give its `interface`, one of qwen3_vl"),
+        (tooled(arms=["AB"]), "studies.s.arms[0] must be one of direct, tool, random_crop, noise, blank, not 'AB'"),
+        (tooled(force_answer=["direct"]), "studies.s.force_answer[0] must be one of tool, random_crop, noise, blank, not 'direct'"),
+        (tooled(templates=["free"]), "studies.s: unknown key 'templates'"),
+        (tooled(probed=2), "studies.s: probed must be from 0 to the 1 replicates, not 2"),
+        (tooled(max_calls=0), "studies.s: max_calls must be at least 1, not 0"),
+        (tooled(judge="sim/jugde"), "studies.s.judge: unknown model 'sim/jugde'; did you mean 'sim/judge'?"),
         ({"studies": {"s": {"tasks": SMALL["tasks"]}}}, "studies.s: the key 'models' is missing"),
         ({"studies": {}}, "studies is empty"),
         ({"studies": {2026: SMALL}}, "studies: the key 2026 must be text: put it in quotes"),
