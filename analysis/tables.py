@@ -135,12 +135,12 @@ _ORDERS: Mapping[str, Callable[[], Iterable[str]]] = {
 }
 
 
-def _label(columns: Iterable[str], row: Row) -> str:
+def label(columns: Iterable[str], row: Row) -> str:
     """How the paper writes the values of some columns."""
     return ", ".join(filter(None, (_NAMES[column](row) if column in _NAMES else str(row[column]) for column in columns)))
 
 
-def _rank(columns: Iterable[str], row: Row) -> tuple[Any, ...]:
+def rank(columns: Iterable[str], row: Row) -> tuple[Any, ...]:
     """Where a row stands along an axis: in the paper's order, or the registry's; what neither knows follows by name."""
 
     def place(column: str) -> tuple[int, str]:
@@ -166,7 +166,7 @@ def render(table: PaperTable, rows: Sequence[Row], format: Format) -> str:  # no
 def sections(table: PaperTable, rows: Sequence[Row]) -> list[list[Row]]:
     """The rows of each block, in order."""
     parts: dict[tuple[Any, ...], list[Row]] = {}
-    for row in sorted(rows, key=lambda row: _rank(table.section, row)):
+    for row in sorted(rows, key=lambda row: rank(table.section, row)):
         parts.setdefault(tuple(row[column] for column in table.section), []).append(row)
     return list(parts.values())
 
@@ -174,7 +174,7 @@ def sections(table: PaperTable, rows: Sequence[Row]) -> list[list[Row]]:
 def _heading(table: PaperTable, rows: Sequence[Row], format: Format) -> str:  # noqa: A002
     if not table.section:
         return ""
-    heading = inert(_label(table.section, rows[0]))
+    heading = inert(label(table.section, rows[0]))
     return {Format.md: f"*{heading}*\n\n", Format.latex: f"% {heading}\n"}.get(format, f"{heading}\n")
 
 
@@ -182,8 +182,8 @@ def layout(table: PaperTable, rows: Sequence[Row]) -> Rows:
     """One block: a line per value of the row columns, and under each value across, its cells."""
 
     def axis(columns: Sequence[str]) -> dict[tuple[Any, ...], str]:
-        ordered = sorted(rows, key=lambda row: _rank(columns, row))
-        return {tuple(row[column] for column in columns): _label(columns, row) for row in ordered}
+        ordered = sorted(rows, key=lambda row: rank(columns, row))
+        return {tuple(row[column] for column in columns): label(columns, row) for row in ordered}
 
     lines, groups = axis(table.rows), axis(table.across)
     at = {(tuple(row[c] for c in table.rows), tuple(row[c] for c in table.across)): row for row in rows}
@@ -191,8 +191,8 @@ def layout(table: PaperTable, rows: Sequence[Row]) -> Rows:
     cells = {**table.cells, **printed}
     heads = ["", *table.lead, *(f"{group} {cell}".strip() for group in groups.values() for cell in cells)]
     body = []
-    for line, label in lines.items():
+    for line, name in lines.items():
         found = [at.get((line, group)) for group in groups]
         lead = [lead([row for row in found if row is not None]) for lead in table.lead.values()]
-        body.append([label, *lead, *(MISSING if row is None else cell(row) for row in found for cell in cells.values())])
+        body.append([name, *lead, *(MISSING if row is None else cell(row) for row in found for cell in cells.values())])
     return Rows(heads, body)
