@@ -31,7 +31,7 @@ spoken AS (
         completion_id, task, item_id, arm, template, text, kind,
         list_transform(
             list_filter(string_split(regexp_replace(marked, '[.!?;](\s|$)', E'\n', 'g'), chr(10)), lambda line: CASE kind
-                WHEN 'word' THEN regexp_matches(line, '(?i)^.{0,500}(?:even|odd|n ?e ?i ?t ?h ?e ?r|boxed|answer:)')
+                WHEN 'word' THEN regexp_matches(line, '(?i)even|odd|n ?e ?i ?t ?h ?e ?r|boxed|answer:')
                 WHEN 'integer' THEN regexp_matches(line, '(?i)(?:answer|flow|boxed).*[0-9]|boxed|answer:')
                 ELSE regexp_matches(line, '(?i)answer|choice|option|boxed') END),
             lambda line: regexp_replace(regexp_replace(regexp_replace(
@@ -86,22 +86,24 @@ stated AS (
                 WHEN NOT regexp_matches(said, '\b(?:numerator|denominator|term|exponent|power|polynomial|factor|product|quotient|sum|coefficient)s?\b.* (?:is|has) ')
                     THEN 'sentence:' || nullif(regexp_extract(said,
                         '(?:^(?:answer|choice|conclusion|verdict|result|classification|parity|symmetry)(?: type)?(?: is:?|:)(?: \(?[a-d][.)])?'
-                        || '|\b(?:function|f|f\(x\)|y|it|graph|plot|curve|parity|symmetry)\b[^:]{0,80}?'
+                        || '|\b(?:function|f|f\(x\)|y|it|graph|plot|curve|parity|symmetry)\b[^:]*?'
                         || ' (?:is|is classified as|is considered|is said to be|must be|has|exhibits|shows|displays|possesses))'
                         || ' (even|odd|neither)(?: function| symmetry| symmetric| parity)?(?:$| ?[^a-z /]| (?:by|about|on|over|with|for|in|under|due)\b)', 1), '')
                 END
             WHEN kind = 'integer' THEN CASE
                 WHEN NOT regexp_matches(said, '\b(?:if|unless|suppose|assum\w+|would|could|might|may|current|initial|so far|update)\b')
-                    AND NOT regexp_matches(said, 'max(?:imum|imal)?[ -]?(?:[a-z]+[ -]){0,3}flow.*(?:limit|bound|cut|at most|at least|exceed|capacit|path|edge'
-                        || '|bottleneck|less|upper|into|out of|enter|leav|along|through (?:[0-9(]|node|it)).* (?:is|=|of|:|equals?) ')
+                    AND NOT regexp_matches(
+                        regexp_extract(said, 'flow\b([^:=]*?) ?(?:is|=|:|equals?|equal to|of|was) ?[0-9]', 1),
+                        'limit|bound|cut|at most|at least|exceed|capacit|path|edge|bottleneck|less|upper|into|out of|enter|leav|along|through (?:[0-9(]|node|it)'
+                    )
                     THEN 'sentence:' || nullif(regexp_extract(said,
-                        '(?:^answer is:?|max(?:imum|imal)?[ -]?(?:[a-z]+[ -]){0,3}flow\b[^:=]{0,100}? ?(?:is|=|:|equals?|equal to|of|was)) ?'
+                        '(?:^answer is:?|max(?:imum|imal)?[ -]?(?:[a-z]+[ -]){0,3}flow\b[^:=]*? ?(?:is|=|:|equals?|equal to|of|was)) ?'
                         || '(?:[0-9]+(?: ?\+ ?[0-9]+)* ?= ?)?(-?[0-9]+)(?: ?units?(?: of flow)?)?'
                         || '(?:$| ?[;!)\]]|, ?[a-z]{2,}| (?:which|because|since|as|and|with|by|for|from|in|via|that|so|is) [^0-9 ]| ?\([^=+]*$)', 1), '')
                 END
             -- in prose a letter is an answer only in upper case: `the answer is a matter of taste`
             WHEN kind = 'letter' THEN 'sentence:' || nullif(regexp_extract(said,
-                '(?i:answer|option|choice)(?i: [a-z ]{0,40})? (?i:is:?|should be|must be) (?i:option |choice )?\(?([A-Z])\)?'
+                '(?i:answer|option|choice)(?i: [a-z ]*)? (?i:is:?|should be|must be) (?i:option |choice )?\(?([A-Z])\)?'
                 || '(?:$|[).:](?: |$)|,? (?i:because|since|as|which|for|with) |,? ?[-(] ?[A-Za-z]{2,})', 1), '')
         END) AS statements
     FROM clause

@@ -25,7 +25,7 @@ asked AS (
         call.completion_id, label.label, label.field, label.kind, COALESCE(offered.letters, ['A', 'B', 'C', 'D']) AS letters,
         list_transform(
             list_filter(call.lines, lambda line: starts_with(line, label.label || ':')),
-            lambda line: trim(substr(line, length(label.label) + 2), E' \t\r\v\f')
+            lambda line: trim(substr(line, length(label.label) + 2), ' ' || chr(9) || chr(11) || chr(12) || chr(13))
         ) AS values,
         -- json_valid forgives trailing commas and NaN, so an array of scalars is spelled out; one of objects is left to it
         list_filter(
@@ -44,7 +44,7 @@ SELECT
     COALESCE(
         list_filter(
             list_transform(values, lambda value: CASE
-                WHEN ends_with(value, '.') THEN trim(substr(value, 1, length(value) - 1), E' \t\r\v\f') ELSE value END),
+                WHEN ends_with(value, '.') THEN trim(substr(value, 1, length(value) - 1), ' ' || chr(9) || chr(11) || chr(12) || chr(13)) ELSE value END),
             lambda value: value <> ''
         ),
         list_slice(spans, array_length(spans), array_length(spans))

@@ -3,21 +3,27 @@
 --   their ASCII twins; LaTeX's text commands taken off; lines otherwise as they were)
 -- serves: parse.lenient
 WITH ascii AS (
-    -- translate is slow, and most texts are ASCII
+    -- translate is slow, and most texts are ASCII: as many bytes as characters
     SELECT
         completion_id, task, item_id, arm, template,
-        CASE WHEN regexp_matches(final_text, '[^\x00-\x7f]') THEN translate(
+        CASE WHEN bit_length(final_text) = 8 * length(final_text) THEN final_text ELSE translate(
             final_text,
             '！＂＃＄％＆＇（）＊＋，－．／０１２３４５６７８９：；＜＝＞？ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ［＼］＾＿ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ｛｜｝“”„‘’′−–—‑'
             || chr(160) || chr(8199) || chr(8239) || chr(12288),
             '!"#$%&''()*+,-./0123456789:;<=>?ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_abcdefghijklmnopqrstuvwxyz{|}"""''''''----    '
-        ) ELSE final_text END AS text
+        ) END AS text
     FROM attrition.call
     WHERE ending = 'completed'
+),
+blank AS (
+    SELECT
+        completion_id, task, item_id, arm, template,
+        CASE WHEN contains(text, chr(13)) THEN replace(text, chr(13), ' ') ELSE text END AS text
+    FROM ascii
 )
 SELECT
     completion_id, task, item_id, arm, template,
-    regexp_replace(
-        replace(text, chr(13), ' '), '\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|emph|operatorname)\s*\{([^{}]*)\}', '\1', 'g'
-    ) AS text
-FROM ascii
+    CASE WHEN contains(text, '\')
+        THEN regexp_replace(text, '\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|emph|operatorname)\s*\{([^{}]*)\}', '\1', 'g')
+        ELSE text END AS text
+FROM blank
