@@ -85,7 +85,8 @@ class Client:
 
     `base_url` ends before `/chat/completions`. `timeout_s` bounds a whole exchange. `attempts` bounds the exchanges that one call of
     `send_all` spends on a request. A wait that the server asks for (Retry-After) holds back every request, and is cut at `longest_wait_s`.
-    The API key goes into the Authorization header and nowhere else; where a server echoes it, `***` is stored in its place.
+    The API key goes into the Authorization header and nowhere else; where a server echoes it, `***` is stored in its place. `identity` is who
+    answers there, as the server said when it was asked; every response carries it.
     """
 
     def __init__(
@@ -99,8 +100,10 @@ class Client:
         clock: Clock | None = None,
         attempts: int = 5,
         longest_wait_s: float = 120.0,
+        identity: Mapping[str, str] | None = None,
     ) -> None:
         self.base_url = checked(base_url)
+        self.identity = identity or {}
         self.concurrency = concurrency
         self.clock = clock or SystemClock()
         self.attempts = attempts
@@ -188,7 +191,8 @@ class Client:
         except httpx.DecodingError as fault:
             body, error = raw, error or {"type": "DecodingError", "message": str(fault)}
         headers = self._hidden(response.headers)
-        return Reply(started_at, latency_s, response.status_code, self._hide(body), headers, error and self._hidden(error))
+        hidden = error and self._hidden(error)
+        return Reply(started_at, latency_s, response.status_code, self._hide(body), headers, hidden, self.identity)
 
     def _hidden(self, texts: Mapping[str, str]) -> dict[str, str]:
         return {name: self._hide(text.encode()).decode() for name, text in texts.items()}

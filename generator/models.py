@@ -20,8 +20,11 @@ QUANTIZATIONS = ("int4", "int8", "fp4", "fp6", "fp8", "fp16", "bf16", "fp32")  #
 class Model:
     """One model as a study asks it. `provider` and `precision` are pins: an answer from elsewhere is a provider error.
 
-    `thinking` lists the modes it may be run in. `engine_args` are options of `vllm serve`, by name, used where `base_url` is None and the
-    serving is `vllm`. The API key is read from the environment variable that `api_key_env` names.
+    `thinking` lists the modes it may be run in. The API key is read from the environment variable that `api_key_env` names.
+
+    Where the serving is `vllm` and `base_url` is None, `vllm serve` is started with `engine_args` (its options, by name), `environment`
+    (variables added to the user's; with PATH, a vLLM in an environment of its own), `port` (else a free one) and `log` (else a file under
+    data/logs), and may take `startup_s` seconds until it is healthy.
 
     `interface` names the tool of a model that crops (generator/tools). `option_forms` are the spellings of an option's letter whose first
     tokens are read after `<answer>`, each a single token of the model: `"{}"` alone, or with `" {}"`. `judge` marks a model that only rules
@@ -38,6 +41,10 @@ class Model:
     size: str | None = None
     architecture: Literal["dense", "mixture"] | None = None
     engine_args: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    port: int | None = None
+    log: str | None = None
+    startup_s: int = 1_800
     base_url: str | None = None
     api_key_env: str | None = None
     behaviour: str | None = None
@@ -54,8 +61,11 @@ class Model:
             raise ValueError(f"there is no tool interface {self.interface!r}: there are {', '.join(tools.NAMES)}")
         if any(form.count("{}") != 1 or form.strip() != "{}" for form in self.option_forms):
             raise ValueError("each of option_forms is {}, with or without white space around it")
-        if self.engine_args and self.serving != "vllm":
-            raise ValueError("engine_args belong to a model whose serving is vllm")
+        for name in ("engine_args", "environment", "port", "log"):
+            if getattr(self, name) and self.serving != "vllm":
+                raise ValueError(f"{name} belongs to a model whose serving is vllm")
+        if self.port is not None and not 0 < self.port < 2**16:
+            raise ValueError(f"port must be from 1 to {2**16 - 1}, not {self.port}")
 
     def check_budget(self, max_tokens: int) -> None:
         """ValueError where a prompt and its answer may not fit the context that the engine is started with."""

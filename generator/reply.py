@@ -15,7 +15,7 @@ class Reply:
     """One HTTP exchange: what came back, or what went wrong.
 
     `body` is what the server sent, undone of its content-encoding only; None where no response began, and what had arrived where it
-    was cut short (`error` says so). `error` is None or {"type", "message"}.
+    was cut short (`error` says so). `error` is None or {"type", "message"}. `identity` is who answers at that address, as it says itself.
     """
 
     started_at: datetime
@@ -24,17 +24,19 @@ class Reply:
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     error: Mapping[str, str] | None = None
+    identity: Mapping[str, str] = field(default_factory=dict)
 
 
 def metadata(reply: Reply) -> dict[str, Any]:
-    """Who answered and what it cost, as far as the reply says so: columns of raw.completion, None where it does not. Never an estimate.
+    """Who answered and what it cost, as far as the reply or else the endpoint says so: columns of raw.completion, None where neither does.
+    Never an estimate.
 
-    Reads the fields of OpenAI, vLLM (`system_fingerprint` = vllm-<version>-<hash>) and OpenRouter (`provider`, `usage.cost`).
+    Reads the fields of OpenAI, vLLM (`system_fingerprint` = vllm-<version>[-<parallelism>]-<hash>) and OpenRouter (`provider`, `usage.cost`).
     """
     body = json_object(reply.body)
     usage = mapping(body.get("usage"))
-    engine = re.fullmatch(r"(vllm|vlmaudit)-(.+)-[^-]+", name_in(body.get("system_fingerprint")) or "")
-    return {
+    engine = re.fullmatch(r"(vllm|vlmaudit)-([^-]+)-.+", name_in(body.get("system_fingerprint")) or "")
+    told = {
         "provider": name_in(body.get("provider")) or name_in(mapping(mapping(body.get("error")).get("metadata")).get("provider_name")),
         "served_model": name_in(body.get("model")),
         "precision": name_in(body.get("precision")) or name_in(body.get("quantization")) or name_in(reply.headers.get("x-precision")),
@@ -46,6 +48,7 @@ def metadata(reply: Reply) -> dict[str, Any]:
         "reasoning_tokens": count_in(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")),
         "cost_usd": amount_in(usage.get("cost")),
     }
+    return {name: reply.identity.get(name) if value is None else value for name, value in told.items()}
 
 
 @dataclass(frozen=True)
