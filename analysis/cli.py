@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from analysis.errors import DataError, UsageError
+from analysis.figures import PICTURES, FigureFormat
 from analysis.render import TEXT, Format, Rows, parquet
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="W
 
 def register(app: typer.Typer) -> None:
     """Add the reading commands to the application."""
-    for command in (sql, show, table, views, lineage, audit, export):
+    for command in (sql, show, table, figure, views, lineage, audit, export):
         app.command()(command)
 
 
@@ -114,6 +115,30 @@ def table(
         _emit(rows, format, 0, out)
     else:
         _write(tables.render(wanted, rows.named(), format), out)
+
+
+def figure(
+    number: Annotated[str, typer.Argument(metavar="N", help="The figure's number in the paper; s1, s4, s5: those of the tool-use audit.")],
+    format: Annotated[FigureFormat | None, typer.Option("--format", help="By default what --out ends in, else svg.")] = None,  # noqa: A002
+    set_: SetOption = None,
+    warehouse: WarehouseOption = WAREHOUSE,
+    out: OutOption = None,
+) -> None:
+    """Draw a figure of the paper over a study.
+
+    svg and png are pictures; the other formats hold the rows that they show, in fractions.
+    """
+    from analysis.figures import format_of, pictures
+    from analysis.paper_figures import require
+
+    wanted, chosen = require(number), format or format_of(out)
+    with _reading(warehouse, set_) as session:
+        if chosen not in PICTURES:
+            _show(session, wanted.source, Format(chosen.value), 0, out)
+            return
+        rows = _interruptible(session, lambda: session.rows(wanted.source))
+    drawn = pictures(wanted, rows, [chosen])[chosen]
+    _write(drawn.decode() if chosen is FigureFormat.svg else drawn, out)
 
 
 def views(
@@ -284,7 +309,7 @@ def _write(content: str | bytes, out: Path | None) -> None:
         sys.stdout.write(content)
         sys.stdout.flush()
     elif sys.stdout.isatty():
-        raise UsageError("Parquet is not for a terminal: name a file with --out FILE, or redirect the output")
+        raise UsageError("this format is not for a terminal: name a file with --out FILE, or redirect the output")
     else:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
