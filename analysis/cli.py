@@ -89,7 +89,7 @@ def _all_of(session: Session, view: str) -> str:
 
 
 def table(
-    number: Annotated[int, typer.Argument(metavar="N", help="The table's number in the paper.")],
+    number: Annotated[str, typer.Argument(metavar="N", help="The table's number in the paper; s1 to s20: those of the tool-use audit.")],
     format: FormatOption = Format.table,  # noqa: A002
     set_: SetOption = None,
     warehouse: WarehouseOption = WAREHOUSE,
@@ -99,9 +99,10 @@ def table(
 
     Text formats have the paper's layout and percent; csv, json and parquet have its rows, in fractions.
     """
-    from analysis import modality_tables, tables
+    from analysis import tables
+    from analysis.paper_tables import require
 
-    wanted = modality_tables.require(number)
+    wanted = require(number)
     source = wanted.source
     if isinstance(source, str):
         with _reading(warehouse, set_) as session:

@@ -50,6 +50,12 @@ class PaperTable:
     across: Sequence[str] = ()
     lead: Mapping[str, Lead] = field(default_factory=dict)
     published: Mapping[str, Cell] = field(default_factory=dict)
+    prefix: str = ""  # tells the papers' tables apart: `s` of the tool-use audit's
+
+    @property
+    def name(self) -> str:
+        """What `table` is asked for."""
+        return f"{self.prefix}{self.number}"
 
 
 def percent(column: str, missing: str = MISSING) -> Cell:
@@ -131,6 +137,7 @@ _ORDERS: Mapping[str, Callable[[], Iterable[str]]] = {
     "template": lambda: ("plain", "assess"),
     "wiring": lambda: ("mixed", "assess", "plain"),
     "attribution": lambda: ATTRIBUTIONS,
+    "mode": lambda: ("no_call", "cwl", "calibrated", "lwp", "undiagnosed"),
     "model_id": configuration.models,
 }
 
@@ -157,7 +164,7 @@ def configured(rows: Sequence[Row]) -> Rows:
 
 def render(table: PaperTable, rows: Sequence[Row], format: Format) -> str:  # noqa: A002 - the option's name
     """The table on paper: its title, then one block per section."""
-    title = f"Table {table.number}. {table.title}"
+    title = f"Table {table.name}. {table.title}"
     head = {Format.md: f"**{title}**\n\n", Format.latex: f"% {title}\n"}.get(format, f"{title}\n\n")
     blocks = [_heading(table, part, format) + TEXT[format](layout(table, part)) for part in sections(table, rows)]
     return head + ("\n".join(blocks) if blocks else "No rows: the study has none of what this table reads.\n")
