@@ -3,7 +3,7 @@
 --   gave the answer), outcome (NULL: never called), answer, alone_a, alone_b, with_other, sufficiency (canonical text; NULL unless read)
 -- serves: seed 000, section 4 "Grid and scoring"; Appendix D "Grain"
 -- decided: a film's image-only call is copied to the film's summary items that the same model and mode are asked about, in place of its own
---   row; where they are asked about none, its own row stays.
+--   row; not to one that has an image-only call of its own. Where it is copied to none, its own row stays.
 -- cache: whole
 -- scans: item 1
 WITH field AS (
@@ -34,12 +34,13 @@ request AS (
     WHERE protocol = 'modality'
 ),
 summary AS (
-    SELECT DISTINCT model_id, thinking, task, item_id, cluster_id
+    SELECT model_id, thinking, task, item_id, cluster_id
     FROM request
     WHERE task = 'mmimdb' AND arm <> 'title' AND item_id <> cluster_id
+    GROUP BY model_id, thinking, task, item_id, cluster_id
+    HAVING count(*) FILTER (WHERE arm = 'B') = 0
 ),
 asked AS (
-    -- a film's image-only request stands once for each of its summaries that has no image-only request of its own
     SELECT
         request.request_key, request.model_id, request.thinking, request.task, request.arm, request.template, request.replicate,
         request.item_id AS call_item_id, COALESCE(summary.item_id, request.item_id) AS item_id, request.cluster_id

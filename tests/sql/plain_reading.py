@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 BLANKS = " \t\n\r\v\f"
-GENRES = "Action Adventure Animation Biography Comedy Crime Documentary Drama Family Fantasy Film-Noir History Horror Music Musical Mystery Romance Sci-Fi Short Sport Thriller War Western".split()  # noqa: E501
+GENRES = [
+    *("Action", "Adventure", "Animation", "Biography", "Comedy", "Crime", "Documentary", "Drama", "Family", "Fantasy", "Film-Noir"),
+    *("History", "Horror", "Music", "Musical", "Mystery", "Romance", "Sci-Fi", "Short", "Sport", "Thriller", "War", "Western"),
+]
 SPELLED = {genre.lower(): genre for genre in GENRES}
 WORDS = {"isobench/math_parity": ("even", "odd", "neither"), "goldenview": ("A", "B", "C", "D"), "flag": ("SUFFICIENT", "INSUFFICIENT")}
 OTHERS = {
@@ -49,8 +52,8 @@ def ending(response: str | None, http_status: int | None, error: Any) -> tuple[s
     except (ValueError, RecursionError):
         said = None
     choices = said.get("choices") if isinstance(said, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    message = choice.get("message") if isinstance(choice.get("message"), dict) else {}
+    choice: dict[str, Any] = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    message: dict[str, Any] = choice["message"] if isinstance(choice.get("message"), dict) else {}
     content, reasoning = message.get("content") or "", message.get("reasoning") or message.get("reasoning_content") or ""
     text = f"<think>{reasoning}</think>{content}" if reasoning else content
     finish, native = str(choice.get("finish_reason") or "").lower(), str(choice.get("native_finish_reason") or "").lower()

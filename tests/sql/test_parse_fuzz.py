@@ -22,15 +22,58 @@ fuzz = settings(max_examples=max(2, int(os.environ.get("FUZZ", "500")) // BATCH)
 batch = given(seed=st.integers(0, 2**64), odd=st.lists(st.text(max_size=6) | st.floats().map(str), min_size=1, max_size=8))
 
 TASKS = ["mmimdb", "isobench/math_parity", "isobench/graph_maxflow", "goldenview"]
-LABELS = "ANSWER PLOT_ALONE POSTER_ALONE TEXT_ALONE IMAGE_ALONE SET_A_ALONE WITH_POSTER WITH_TEXT WITH_IMAGE WITH_SET_B SUFFICIENCY Answer".split()
+LABELS = [
+    *("ANSWER", "PLOT_ALONE", "POSTER_ALONE", "TEXT_ALONE", "IMAGE_ALONE", "SET_A_ALONE", "WITH_POSTER", "WITH_TEXT", "WITH_IMAGE"),
+    *("WITH_SET_B", "SUFFICIENCY", "Answer"),
+]
 VALUES = [
     *("odd", "Even", "neither", "neither even nor odd", "7", "+7", "007", "-0", "5.0", "12 units", "A", "b", "E", "B or C", "(C)"),
     *('["Drama"]', '["crime", "Drama"]', "['War']", '["News"]', "[]", "[1]", '["Sci\\u002dFi"]', '["a\\"war"]', '["Drama",]', "[NaN]"),
-    *("SUFFICIENT", "insufficient", "SUFFICIENT or INSUFFICIENT", "$A$", "\\boxed{7}", "\\boxed{\\text{odd}}", "**B**", "not even", "", "."),
+    *(
+        "SUFFICIENT",
+        "insufficient",
+        "SUFFICIENT or INSUFFICIENT",
+        "$A$",
+        "\\boxed{7}",
+        "\\boxed{\\text{odd}}",
+        "**B**",
+        "not even",
+        "",
+        ".",
+    ),
 ]
 PROSE = [
-    *("The function is odd.", "If f were even", "so the max flow is 12 units", "The answer is B.", "Final answer:", "not sure", "\ufeff", "\u00a0"),
-    *("<think>", "</think>", "```", "{", "}", "[", "]", '"', "\\", "\x00", "\ud800", "\U0001f600", "\uff21", "\r", "\t", " ", ": ", "**", "$"),
+    *(
+        "The function is odd.",
+        "If f were even",
+        "so the max flow is 12 units",
+        "The answer is B.",
+        "Final answer:",
+        "not sure",
+        "\ufeff",
+        "\u00a0",
+    ),
+    *(
+        "<think>",
+        "</think>",
+        "```",
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        "\\",
+        "\x00",
+        "\ud800",
+        "\U0001f600",
+        "\uff21",
+        "\r",
+        "\t",
+        " ",
+        ": ",
+        "**",
+        "$",
+    ),
 ]
 
 
@@ -46,8 +89,8 @@ class Maker:
         lines = []
         for _ in range(pick.randrange(7)):
             words = [pick.choice(self.words) for _ in range(pick.randrange(5))]
-            label = f"{pick.choice(LABELS)}:{pick.choice(['', ' ', '  ', chr(9)])}{pick.choice(VALUES)}{pick.choice(['', '', '.', ' ', chr(13)])}"
-            lines.append(pick.choice([label, " ".join(words)]))
+            blank, end = pick.choice(["", " ", "  ", "\t"]), pick.choice(["", "", ".", " ", "\r"])
+            lines.append(pick.choice([f"{pick.choice(LABELS)}:{blank}{pick.choice(VALUES)}{end}", " ".join(words)]))
         return "\n".join(lines)
 
     def value(self, depth: int = 3) -> Any:
@@ -60,8 +103,8 @@ class Maker:
 
     def good_body(self) -> str:
         pick = self.random
-        finish = pick.choice(["stop", "stop", "stop", "length", None, "repetition", "error", "STOP", 3])
-        thought = {"reasoning": self.text()} if pick.random() < 0.3 else {}
+        finish: Any = pick.choice(["stop", "stop", "stop", "length", None, "repetition", "error", "STOP", 3])
+        thought: dict[str, Any] = {"reasoning": self.text()} if pick.random() < 0.3 else {}
         return body(self.text(), finish, **thought)
 
     def any_body(self) -> str | None:
@@ -69,7 +112,9 @@ class Maker:
         good = self.good_body()
         cut = pick.randrange(len(good) + 1)
         odd = body(self.value(), self.value(0))
-        drawn = pick.choice([None, good, odd, json.dumps(self.value()), self.text(), good[:cut], good[:cut] + pick.choice(self.words) + good[cut:]])
+        drawn = pick.choice(
+            [None, good, odd, json.dumps(self.value()), self.text(), good[:cut], good[:cut] + pick.choice(self.words) + good[cut:]]
+        )
         # a VARCHAR holds no lone surrogate: a body that has one is kept as bytes
         return drawn.encode("utf-8", "replace").decode() if drawn else drawn
 
@@ -82,7 +127,13 @@ class Maker:
 def test_one_row_in_one_outcome_out(seed: int, odd: list[str]) -> None:
     make = Maker(seed, odd)
     calls = [
-        call(str(n), make.any_body(), *make.prompt(), http_status=make.random.choice([200, None, 500]), error=make.random.choice([None, {"type": "x"}]))
+        call(
+            str(n),
+            make.any_body(),
+            *make.prompt(),
+            http_status=make.random.choice([200, None, 500]),
+            error=make.random.choice([None, {"type": "x"}]),
+        )
         for n in range(BATCH)
     ]
     for rules in ("strict", "lenient"):
@@ -132,5 +183,5 @@ def test_nothing_is_read_that_is_not_there_and_both_rule_sets_agree_where_both_r
         said, (_, _, template) = drawn[int(key[0])]
         if row["ok"]:
             assert stands_in(row["value"], row["kind"], said), (said, row)
-        if row["ok"] and strict[key]["ok"] and template == "assess":
+        if row["ok"] and strict[key]["ok"] and (template == "assess" or row["kind"] != "genres"):
             assert row["value"] == strict[key]["value"], (said, row)
