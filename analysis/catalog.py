@@ -26,6 +26,7 @@ from sqlglot.optimizer.qualify_tables import qualify_tables
 from analysis.errors import DataError, UsageError
 
 RAW = "raw"
+PARAMETER = "stat.parameter"
 ERROR, WARNING = "error", "warning"
 
 
@@ -177,11 +178,12 @@ class Catalog(Mapping[str, View]):
     def fingerprint(self, name: str) -> str:
         """Hash of the view's normal form, the fingerprints of all it reads, the raw schema and sqlglot's version.
 
-        Comments, layout, letter case and the names of CTEs and table aliases do not count; parameters are not in it. 16 hexadecimal digits.
+        Comments, layout, letter case and the names of CTEs and table aliases do not count; parameters are not in it, nor are their
+        defaults. 16 hexadecimal digits.
         """
         for view in self.closure([name]):
             if view not in self._fingerprints:
-                parts = [version("sqlglot"), self.raw_schema, self[view].normal_form]
+                parts = [version("sqlglot"), self.raw_schema, "" if view == PARAMETER else self[view].normal_form]
                 parts += [f"{read}={self._fingerprints[read]}" for read in sorted(self.dependencies(view))]
                 self._fingerprints[view] = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
         return self._fingerprints[name]
@@ -204,12 +206,13 @@ class Catalog(Mapping[str, View]):
         return dict(sorted(total.items()))
 
     def parameters(self, name: str, known: Iterable[str]) -> list[str]:
-        """The parameters, of those known, that the view's closure reads by name."""
-        literals: set[str] = set()
+        """The parameters, of those known, that the view's closure reads; all of them where it reads any without naming it."""
+        known, found = set(known), set[str]()
         for view in self.closure([name]):
-            if "stat.parameter" in self[view].reads:
-                literals |= {literal.name for literal in self[view].tree.find_all(exp.Literal) if literal.is_string}
-        return sorted(literals & set(known))
+            if PARAMETER in self[view].reads:
+                named = {literal.name for literal in self[view].tree.find_all(exp.Literal) if literal.is_string} & known
+                found |= named or known
+        return sorted(found)
 
 
 def load(root: Path | None = None) -> Catalog:

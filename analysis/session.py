@@ -2,7 +2,8 @@
 
 `open()` makes an in-memory database with the warehouse attached read-only as `raw`; `on()` does the same on a connection that
 already has it attached (the writer's own, while it writes). Views are created in dependency order; one that several others read
-(header `-- cache:`) is computed once, into a table of the in-memory database. Nothing is stored in the warehouse.
+(header `-- cache:`) is computed once, into a table of the in-memory database, or taken from the cache on disk. Nothing is stored
+in the warehouse.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from analysis.errors import DataError, LockedError, UsageError
 if TYPE_CHECKING:
     import polars
 
+    from analysis.cache import Cache
+
 WAREHOUSE = Path("data/warehouse.duckdb")
 FETCHED_AT_ONCE = 16_384
 WAIT_S = 5.0  # how long a reader waits for a writer's merge, which takes milliseconds
@@ -32,9 +35,12 @@ WAIT_S = 5.0  # how long a reader waits for a writer's merge, which takes millis
 class Session:
     """A connection with `raw` attached, on which views are created when first asked for."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, catalog: Catalog, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, catalog: Catalog, settings: Mapping[str, str], cache: Cache | None = None
+    ) -> None:
         self.connection = connection
         self.catalog = catalog
+        self.cache = cache
         self._created: set[str] = set()
         self._schemas: set[str] = set()
         self._create("stat.parameter", as_table=True)
@@ -70,9 +76,23 @@ class Session:
         """Create these views and all that they read, where that has not been done."""
         for name in names:
             self.catalog.require(name)
-        for name in self.catalog.closure(names):
-            if name not in self._created:
-                self._create(name, as_table=self.catalog[name].cache is not None)
+        self.catalog.closure(names)
+        for name in names:
+            self._provide(name)
+
+    def _provide(self, name: str) -> None:
+        """Create one view after all that it reads, or take it, without them, from the cache."""
+        if name in self._created:
+            return
+        kept = self.catalog[name].cache is not None
+        if kept and self.cache and self.cache.restore(self, name):
+            self._created.add(name)
+            return
+        for read in sorted(self.catalog.dependencies(name)):
+            self._provide(read)
+        self._create(name, as_table=kept)
+        if kept and self.cache:
+            self.cache.keep(self, name)
 
     def mentioned(self, query: str) -> list[str]:
         """The views whose names stand in a query's text."""
@@ -141,12 +161,15 @@ def open(warehouse: Path = WAREHOUSE, settings: Mapping[str, str] | None = None,
 
     Raises DataError where the file is missing or is no warehouse, LockedError where a writer holds it for longer than a merge takes.
     """
+    from analysis import cache
+
     connection = duckdb.connect(config={"python_enable_replacements": False})
     try:
         attach(connection, warehouse)
         if missing := sorted({"completion", "grid"} - set(tables(connection))):
             raise DataError(f"{warehouse} is no warehouse: it has no table {' or '.join(missing)}; `vlmaudit doctor` says more")
-        yield on(connection, settings, catalog)
+        place = cache.folder()
+        yield Session(connection, catalog or load(), settings or {}, cache.Cache(place, warehouse) if place else None)
     finally:
         if not isinstance(sys.exception(), KeyboardInterrupt):  # a query that Ctrl-C has not ended yet would hold us up
             connection.close()

@@ -1,8 +1,11 @@
 """Fixtures that several rooms share."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+os.environ["VLMAUDIT_CACHE"] = ""  # no test reads or writes the user's own cache; those of the cache name a folder
 
 
 @pytest.fixture(scope="session")
