@@ -1,8 +1,10 @@
--- grain: one row is one statistic over the cells of one pool: their median, as a point.
--- columns: series (number of the pool and statistic within the family), task, pool, statistic, estimate (median over cells), n_cells (that have one)
+-- grain: one row is one statistic of one cell in one pool whose cells a median is taken over.
+-- columns: pool, statistic, median (number of the pool's statistic within the family), task, cell, estimate, n_clusters, bundle, place (as stat.series)
 -- serves: Tables 3 and 4 of seed 000; read over a family of sums (see stat.sums)
-SELECT
-    row_number() OVER (ORDER BY task, pool, statistic) AS series, task, pool, statistic, median(estimate) AS estimate, count(estimate) AS n_cells
-FROM stat.series
-WHERE pool IS NOT NULL
-GROUP BY task, pool, statistic
+WITH member AS (
+    SELECT unnest(string_split(pool, ',')) AS pool, task, cell, statistic, estimate, n_clusters, bundle, place
+    FROM stat.series
+    WHERE pool IS NOT NULL
+)
+SELECT pool, statistic, dense_rank() OVER (ORDER BY pool, statistic) AS median, task, cell, estimate, n_clusters, bundle, place
+FROM member

@@ -49,13 +49,14 @@ def test_a_pools_median_is_taken_anew_in_each_resample() -> None:
     cells = [rng.integers(0, 2, n) for _ in range(5)]
     rows = [row | {"pool": "p"} for i, cell in enumerate(cells) for row in sums("t", "rate", cell, ones, cell=f"c{i}")]
     rows += [row | {"pool": None} for row in sums("t", "rate", [1] * n, ones, cell="apart")]
-    found = run("stat.median", {"stat.sums": rows, "stat.cluster": clusters("t", n)}, {"stat.resamples": "300"})
+    found = run("stat.interval", {"stat.sums": rows, "stat.cluster": clusters("t", n)}, {"stat.resamples": "300"})
     values = np.median([cell[draws(300, n)].mean(axis=1) for cell in cells], axis=0)
     low, high = np.quantile(values, [0.025, 0.975])
-    assert len(found) == 1
-    assert found[0] == {
-        "task": "t", "pool": "p", "statistic": "rate", "estimate": pytest.approx(np.median([cell.mean() for cell in cells])), "n_cells": 5,
-        "low": pytest.approx(low, abs=1e-9), "high": pytest.approx(high, abs=1e-9), "resamples": 300, "dropped": 0, "seed": 0, "confidence": 0.95,
+    (row,) = [row for row in found if row["cell"] == "p"]
+    assert row == {
+        "task": "t", "cell": "p", "statistic": "rate", "estimate": pytest.approx(np.median([cell.mean() for cell in cells])), "se": None,
+        "low": pytest.approx(low, abs=1e-9), "high": pytest.approx(high, abs=1e-9), "n": 5, "n_clusters": n, "resamples": 300, "dropped": 0,
+        "seed": 0, "confidence": 0.95, "method": "percentile", "few_clusters": False, "p": None,
     }  # fmt: skip
 
 
@@ -155,4 +156,5 @@ def test_weights_count_how_often_each_cluster_is_drawn() -> None:
     found = run("stat.weight", {"stat.cluster": clusters("t", 37)}, {"stat.resamples": "20", "stat.seed": "5"})
     wanted = draws(20, 37, 5)
     for row in found:
-        assert row["weights"] == [float((wanted[row["resample"]] == k).sum()) for k in range(37)]
+        weights = [weight for quarter in (1, 2, 3, 4) for weight in row[f"weights_{quarter}"]]
+        assert weights == [float((wanted[row["resample"]] == k).sum()) for k in range(37)]

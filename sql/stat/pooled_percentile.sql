@@ -1,5 +1,0 @@
--- grain: one row is one statistic of one pool with the ends of its percentile interval.
--- columns: as stat.percentile
--- serves: read over a family of sums (see stat.sums)
--- over: stat.value is stat.pooled
-SELECT * FROM stat.percentile
