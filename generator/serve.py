@@ -83,7 +83,7 @@ class Servers(AbstractContextManager["Servers"]):
 
         ProviderError where it cannot be had, or is not what is pinned.
         """
-        if model.behaviour is not None:
+        if model.behaviour is not None and model.base_url is None:
             return Endpoint(subjects.BASE_URL, transport=subjects.transport(model.behaviour))
         base_url, key = model.base_url or self._started(model), client.api_key(model.api_key_env)
         if model.serving != "vllm":
