@@ -18,94 +18,108 @@ marked AS (
     SELECT
         completion_id, task, item_id, arm, template, text, kind,
         CASE WHEN kind IS NOT NULL THEN regexp_replace(regexp_replace(
-            regexp_replace(CASE WHEN contains(text, 'boxed')
-                THEN regexp_replace(text, '\\f?boxed\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}', E'\nboxed: \\1\n', 'g') ELSE text END,
-                '[*`$]+|\\[()\[\],;!]', '', 'g'),
-            '(?i)^[\s"'']*((?:even|odd|neither)(?: even nor odd)?|-?[0-9]+|\(?[A-Z]\)?)[ \t"'']*[.!]?[ \t]*(?:\n|$)', E'answer: \\1\n'
+            regexp_replace(
+                CASE WHEN contains(text, 'boxed')
+                    THEN regexp_replace(text, '\\f?boxed\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}', E'\nboxed: \\1\n', 'g')
+                    ELSE text END,
+                '[*`$]+|\\[()\[\],;!]', '', 'g'
+            ), '(?i)^[\s"'']*((?:even|odd|neither)(?: even nor odd)?|-?[0-9]+|\(?[A-Z]\)?)[ \t"'']*[.!]?[ \t]*(?:\n|$)', E'answer: \\1\n'
         ), '(?i)\n[ \t"'']*((?:even|odd|neither)(?: even nor odd)?|-?[0-9]+|\(?[A-Z]\)?)[ \t"'']*[.!]?\s*$', E'\nanswer: \\1') END AS marked
     FROM asked
 ),
 spoken AS (
-    -- the sentences that could state something
+    -- the sentences that could state something, without their bullets, numbers and quotes
     SELECT
         completion_id, task, item_id, arm, template, text, kind,
         list_transform(
             list_filter(string_split(regexp_replace(marked, '[.!?;](\s|$)', E'\n', 'g'), chr(10)), lambda line: CASE kind
                 WHEN 'word' THEN regexp_matches(line, '(?i)even|odd|n ?e ?i ?t ?h ?e ?r|boxed|answer:')
-                WHEN 'integer' THEN regexp_matches(line, '(?i)(?:answer|flow|boxed).*[0-9]|boxed|answer:')
+                WHEN 'integer' THEN regexp_matches(line, '(?i)(?:answer|flow).*[0-9]|boxed|answer:')
                 ELSE regexp_matches(line, '(?i)answer|choice|option|boxed') END),
             lambda line: regexp_replace(regexp_replace(regexp_replace(
-                line, '(?i)\b(it|that)''s\b', '\1 is'), '^[\s#>_~•+-]+|[\s_~.]+$|["'']+', '', 'g'), '^\(?[0-9]{1,2}[.)]\s+', '')
+                line, '(?i)\b(it|that)''s\b', '\1 is'
+            ), '^[\s#>_~•+-]+|[\s_~.]+$|["'']+', '', 'g'), '^\(?[0-9]{1,2}[.)]\s+', '')
         ) AS sentences
     FROM marked
 ),
-clause AS (
-    -- for a word, sentences lose their fill words, `neither even nor odd` becomes one word, alternatives become none, and clauses stand
-    -- alone; for an integer, nodes lose their numbers
+plain AS (
+    -- fill words are dropped; for a word, `neither even nor odd` becomes one word and alternatives become none; for an integer, nodes lose
+    -- their numbers; for a letter, which is an answer only in upper case, labels are raised and `option B is correct` is turned round
     SELECT
         completion_id, task, item_id, arm, template, text, kind,
         CASE kind
-            WHEN 'word' THEN string_split(regexp_replace(array_to_string(list_transform(
+            WHEN 'word' THEN list_transform(
                 list_filter(sentences, lambda said: NOT regexp_matches(
                     said, '(?i)\b(?:if|whether|when|suppose|assum\w+|unless|were|would|could|might|may|seems?|appears?|check|determine|test)\b'
                 )),
                 lambda said: regexp_replace(regexp_replace(regexp_replace(
                     lower(said), '\b(?:an?|the|this|given|final|correct|best|overall|my|short|also|then|thus|therefore|hence|so|\w+ly) ', '', 'g'
-                ), '(?:neither|not) (?:even|odd)(?: function| symmetry| symmetric)?,? (?:n?or|and not) (?:even|odd)(?: function| symmetry| symmetric)?',
+                ), '(?:neither|not) (?:even|odd)(?: function| symmetry| symmetric)?,? (?:n?or|and not) (?:even|odd)(?: function| symmetry)?',
                     'neither', 'g'
                 ), '\b(?:even|odd|neither)(?:[ ,/]+(?:(?:or|and|nor)[ ,]+)?(?:even|odd|neither)\b)+', 'unclear', 'g')
-            ), chr(10)), ' *(?:,|\b(?:because|since|as|where|while|whereas|but)\b) *', E'\n', 'g'), chr(10))
+            )
             WHEN 'integer' THEN list_transform(sentences, lambda said: regexp_replace(regexp_replace(
                 lower(said), '\b(?:an?|the|this|given|final|correct|overall|my|also|then|thus|therefore|hence|so|exactly|just|\w+ly) ', '', 'g'
             ), '\b(source|sink|[st])(?: node)? ?[=:] ?(?:node )?[0-9]+', '\1', 'g'))
+            ELSE list_transform(sentences, lambda said: CASE
+                WHEN regexp_matches(said, '^(?i:(?:the|my|final|correct|best|overall) )*(?i:answer|choice|option)(?i: choice| option)? ?[:=-]')
+                    THEN regexp_replace(upper(said), '^[A-Z ]*', 'answer')
+                ELSE regexp_replace(
+                    said, '\b(?i:option|choice|answer) \(?([A-Z])\)? (?i:is (?:the )?(?:most )?(?:correct|right|best|likely)(?: answer| option| choice)?)',
+                    'answer is \1'
+                )
+            END)
+        END AS sentences
+    FROM spoken
+),
+clause AS (
+    SELECT
+        completion_id, task, item_id, arm, template, text, kind,
+        CASE kind
+            WHEN 'word' THEN list_filter(
+                string_split(regexp_replace(
+                    array_to_string(sentences, chr(10)), ' *(?:,|\b(?:because|since|as|where|while|whereas|but)\b) *', E'\n', 'g'
+                ), chr(10)),
+                lambda said: starts_with(said, 'boxed:') OR NOT regexp_matches(
+                    said, '\b(?:numerator|denominator|term|exponent|power|polynomial|factor|product|quotient|sum|coefficient)s?\b.* (?:is|has) '
+                )
+            )
+            WHEN 'integer' THEN list_filter(sentences, lambda said: regexp_matches(said, '^(?:boxed:|answer)')
+                OR NOT (regexp_matches(said, '\b(?:if|unless|suppose|assum\w+|would|could|might|may|current|initial|so far|update)\b')
+                    OR regexp_matches(
+                        regexp_extract(said, 'flow\b([^:=]*?) ?(?:is|=|:|equals?|equal to|of|was) ?[0-9]', 1),
+                        'limit|bound|cut|at most|at least|exceed|capacit|path|edge|bottleneck|less|upper|into|out of|enter|leav|along'
+                        || '|through (?:[0-9(]|node|it)'
+                    )))
             ELSE sentences
         END AS clauses
-    FROM spoken
+    FROM plain
 ),
 stated AS (
     SELECT
         completion_id, task, item_id, arm, template, text,
-        list_transform(clauses, lambda said: CASE
-            WHEN regexp_matches(said, '^boxed: .') THEN COALESCE('boxed:' || nullif(CASE kind
-                WHEN 'word' THEN regexp_extract(said, '^boxed: (even|odd|neither)(?: function| symmetry| symmetric)?$', 1)
-                WHEN 'integer' THEN regexp_extract(said, '^boxed: ?(-?[0-9]+)(?: ?units?)?$', 1)
-                WHEN 'letter' THEN regexp_extract(said, '^boxed: ?\(?([A-Za-z])\)?$', 1)
-            END, ''), 'unclear:' || said)
-            WHEN regexp_matches(said, '^(?i:(?:the|my|final|correct|best|overall|short) )*(?i:answer|choice|option)(?i: choice| option| value)? ?[:=-]\W*\w')
-                AND NOT (kind = 'integer' AND regexp_matches(said, 'flow.*(?:is|=|of|:) '))
-                THEN COALESCE('label:' || nullif(CASE kind
-                    WHEN 'word' THEN replace(regexp_extract(said, '^[a-z ]* ?[:=-][^a-z]*(?:[a-d][.)] ?)?(?:(?:that|function|f|f\(x\)|it|be|is|has) )*'
-                        || '(even|odd|n ?e ?i ?t ?h ?e ?r)(?: function| symmetry| symmetric| parity)?'
-                        || '(?:$| ?[^a-z /]| (?:by|about|on|over|with|for|in|under|due)\b)', 1), ' ', '')
-                    WHEN 'integer' THEN regexp_extract(said, '^[a-z ]* ?[:=-][^0-9a-z-]*(?:[0-9]+(?: ?\+ ?[0-9]+)* ?= ?)?(-?[0-9]+)(?: ?units?(?: of flow)?)?'
-                        || '(?:$| ?[;!)\]]|, ?[a-z]{2,}| (?:which|because|since|as|and|with|by|for|from|in|via|that|so|is) [^0-9 ]| ?\([^=+]*$)', 1)
-                    WHEN 'letter' THEN regexp_extract(said, '^[A-Za-z ]* ?[:=-]\s*(?i:option |choice )?\(?([A-Za-z])\)?'
-                        || '(?:$|[).:](?: |$)|,? (?i:because|since|as|which|for|with|is) |,? ?[-(] ?[A-Za-z]{2,})', 1)
-                END, ''), 'unclear:' || said)
-            WHEN kind = 'word' THEN CASE
-                WHEN NOT regexp_matches(said, '\b(?:numerator|denominator|term|exponent|power|polynomial|factor|product|quotient|sum|coefficient)s?\b.* (?:is|has) ')
-                    THEN 'sentence:' || nullif(regexp_extract(said,
-                        '(?:^(?:answer|choice|conclusion|verdict|result|classification|parity|symmetry)(?: type)?(?: is:?|:)(?: \(?[a-d][.)])?'
-                        || '|\b(?:function|f|f\(x\)|y|it|graph|plot|curve|parity|symmetry)\b[^:]*?'
-                        || ' (?:is|is classified as|is considered|is said to be|must be|has|exhibits|shows|displays|possesses))'
-                        || ' (even|odd|neither)(?: function| symmetry| symmetric| parity)?(?:$| ?[^a-z /]| (?:by|about|on|over|with|for|in|under|due)\b)', 1), '')
-                END
-            WHEN kind = 'integer' THEN CASE
-                WHEN NOT regexp_matches(said, '\b(?:if|unless|suppose|assum\w+|would|could|might|may|current|initial|so far|update)\b')
-                    AND NOT regexp_matches(
-                        regexp_extract(said, 'flow\b([^:=]*?) ?(?:is|=|:|equals?|equal to|of|was) ?[0-9]', 1),
-                        'limit|bound|cut|at most|at least|exceed|capacit|path|edge|bottleneck|less|upper|into|out of|enter|leav|along|through (?:[0-9(]|node|it)'
-                    )
-                    THEN 'sentence:' || nullif(regexp_extract(said,
-                        '(?:^answer is:?|max(?:imum|imal)?[ -]?(?:[a-z]+[ -]){0,3}flow\b[^:=]*? ?(?:is|=|:|equals?|equal to|of|was)) ?'
-                        || '(?:[0-9]+(?: ?\+ ?[0-9]+)* ?= ?)?(-?[0-9]+)(?: ?units?(?: of flow)?)?'
-                        || '(?:$| ?[;!)\]]|, ?[a-z]{2,}| (?:which|because|since|as|and|with|by|for|from|in|via|that|so|is) [^0-9 ]| ?\([^=+]*$)', 1), '')
-                END
-            -- in prose a letter is an answer only in upper case: `the answer is a matter of taste`
-            WHEN kind = 'letter' THEN 'sentence:' || nullif(regexp_extract(said,
-                '(?i:answer|option|choice)(?i: [a-z ]*)? (?i:is:?|should be|must be) (?i:option |choice )?\(?([A-Z])\)?'
-                || '(?:$|[).:](?: |$)|,? (?i:because|since|as|which|for|with) |,? ?[-(] ?[A-Za-z]{2,})', 1), '')
-        END) AS statements
+        list_transform(clauses, lambda said: COALESCE(
+            CASE WHEN starts_with(said, 'boxed:') THEN 'boxed:' WHEN regexp_matches(said, '^(?:answer|choice)(?: choice| value)? ?[:=-]') THEN 'label:'
+                ELSE 'sentence:' END
+            || nullif(CASE kind
+                WHEN 'word' THEN replace(regexp_extract(said,
+                    '(?:^(?:boxed|answer|choice|conclusion|verdict|result|classification|parity|symmetry)(?: choice| type)?(?: is)? ?[:=-]*[^a-z]*'
+                    || '(?:\(?[a-d][.)] ?)?'
+                    || '|\b(?:function|f|f\(x\)|y|it|graph|plot|curve|parity|symmetry)\b[^:]*? (?:is|is classified as|is considered|is said to be'
+                    || '|must be|has|exhibits|shows|displays|possesses|represents|depicts):? )'
+                    || '(?:(?:that|function|f|f\(x\)|it|be|is|has) *)*(even|odd|n ?e ?i ?t ?h ?e ?r)(?: function| symmetry| symmetric| parity)?'
+                    || '(?: ?$| ?[^a-z /]| (?:by|about|on|over|with|for|in|under|due)\b)', 1), ' ', '')
+                WHEN 'integer' THEN regexp_extract(said,
+                    '(?:^(?:boxed|answer|answer value)(?: is)? ?[:=-]*[^0-9a-z-]*'
+                    || '|max(?:imum|imal)?[ -]?(?:[a-z]+[ -]){0,3}flow\b[^:=]*? ?(?:is|=|:|equals?|equal to|of|was))'
+                    || ' *(?:[0-9]+(?: ?\+ ?[0-9]+)* ?= ?)?(-?[0-9]+)(?: *units?(?: of flow)?)?'
+                    || '(?: ?$| ?[;!)\]]|, ?[a-z]{2,}| (?:which|because|since|as|and|with|by|for|from|in|via|that|so|is) [^0-9 ]| ?\([^=+]*$)', 1)
+                WHEN 'letter' THEN regexp_extract(said,
+                    '(?:^boxed:|^answer ?[:=-]|(?i:answer|option|choice)(?i: [a-z ]*)? (?i:is:?|should be|must be)) *(?i:option |choice )?'
+                    || '\(?([A-Z])\)?(?:$|[).:](?: |$)|,? (?i:because|since|as|which|for|with|is) |,? ?[-(] ?[A-Za-z]{2,})', 1)
+            END, ''),
+            CASE WHEN regexp_matches(said, '^(?:boxed: *\S|(?:answer|choice)(?: choice| value)? ?[:=-]\W*\w)') THEN 'unclear:' || said END
+        )) AS statements
     FROM clause
 )
 SELECT
