@@ -23,6 +23,26 @@ def test_every_figure_of_the_worked_rollouts_is_reproduced(shared: Path, tmp_pat
     assert not errors
 
 
+def test_a_judge_rules_on_the_rollouts_of_two_models_on_one_item(tmp_path: Path) -> None:
+    item = {"cluster_id": "vstar/0", "gold": "A", "annotation": {"options": {"A": "red", "B": "blue"}}}
+    about = {"task": "vstar", "item_id": "vstar/0", "arm": "tool", "template": "free", "item": item}
+    rows: list[dict[str, object]] = []
+    for model, said, ruling in (("one", "the reddish one", "correct"), ("two", "it cannot be seen", "incorrect")):
+        answer, verdict = ({"choices": [{"message": {"content": text}}]} for text in (f"<answer>{said}</answer>", ruling))
+        rows += [
+            {**about, "protocol": "tool_use", "model_id": model, "rollout_id": model, "turn": 1, "response": answer},
+            {**about, "protocol": "judge", "model_id": "judge", "rollout_id": model, "response": verdict},
+            {"table": "rollout", "rollout_id": model, "max_calls": 12, "end_reason": "answer"},
+        ]
+    file = tmp_path / "judged.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    report = ingest(file, tmp_path / "warehouse.duckdb")
+    assert not report.refused
+    with session.open(tmp_path / "warehouse.duckdb") as opened:
+        ruled = opened.rows("SELECT model_id, correct, ruling FROM tooluse.rollout ORDER BY model_id")
+    assert ruled == [{"model_id": "one", "correct": True, "ruling": "judge"}, {"model_id": "two", "correct": False, "ruling": "judge"}]
+
+
 def _stands_in(rows: list[dict[str, object]], figure: dict[str, object]) -> bool:
     """Whether exactly one row has the figure's key, and its value (to 1e-9 where it is a number)."""
     key = {name: value for name, value in figure.items() if name not in ("view", "column", "value")}

@@ -110,11 +110,11 @@ def _who_answered(values: Mapping[str, Any]) -> dict[str, Any]:
 def request_key(study: str, values: Mapping[str, Any]) -> str:
     """The key of an ingested request: it is told apart by study and condition, for what else it carried is not known.
 
-    A turn of a rollout is a request of its own.
+    A turn of a rollout is a request of its own, and so is a judge's ruling on a rollout.
     """
     parts = {"source": "ingest", "study": study} | {name: values[name] for name in IDENTITY}
-    if values["protocol"] == "tool_use":
-        parts |= {"rollout_id": values["rollout_id"], "turn": values["turn"]}
+    if values["protocol"] != "modality":
+        parts |= {name: values[name] for name in ("rollout_id", "turn") if name in values}
     return hashlib.sha256(canonical(parts).encode()).hexdigest()[:32]
 
 
