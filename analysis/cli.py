@@ -34,7 +34,7 @@ OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="W
 
 def register(app: typer.Typer) -> None:
     """Add the reading commands to the application."""
-    for command in (sql, show, table, figure, views, lineage, audit, export):
+    for command in (sql, show, table, figure, views, lineage, diff, audit, export):
         app.command()(command)
 
 
@@ -182,6 +182,42 @@ def lineage(
     _write(graph.render(graph.trace(catalog.load(), view), format), out)
 
 
+def diff(
+    view: Annotated[str | None, typer.Argument(metavar="[VIEW]", help="Show what changes in this view, row by row.")] = None,
+    base: Annotated[str | None, typer.Option("--base", metavar="REV", help="The git revision of sql/ to compare with.")] = None,
+    set_: SetOption = None,
+    base_set: Annotated[
+        list[str] | None, typer.Option("--base-set", metavar="NAME=VALUE", help="Override a parameter on the base side. Repeatable.")
+    ] = None,
+    format: FormatOption = Format.table,  # noqa: A002
+    warehouse: WarehouseOption = WAREHOUSE,
+    limit: LimitOption = 100,
+    out: OutOption = None,
+) -> None:
+    """Compare two versions of the analysis.
+
+    Over one warehouse: sql/ as it was at a revision against sql/ as it is, or one set of parameters against another. Shows which views
+    changed and why, how many of their rows appear, vanish or differ, and how each headline moves. --set study=NAME holds for both sides.
+    """
+    from analysis import catalog, sandbox, session
+    from analysis import diff as comparing
+
+    if not (base or set_ or base_set):
+        raise UsageError("name what to compare with: a revision with --base REV, or a parameter with --set NAME=VALUE")
+    then = catalog.load_revision(base) if base else None
+    shared = {name: value for name, value in _pairs(set_).items() if name == "study"}
+    with _reading(warehouse, set_) as new, session.open(warehouse, {**shared, **_pairs(base_set)}, then) as old:
+        connections = (old.connection, new.connection)
+        if view:
+            _emit(sandbox.interruptible(lambda: comparing.rows(old, new, view), *connections), format, limit, out)
+            return
+        changes, moves = sandbox.interruptible(lambda: comparing.compare(old, new, comparing.changed(old, new)), *connections)
+    if format is Format.parquet:
+        _emit(comparing.summary(changes), format, 0, out)
+    else:
+        _write(comparing.render(changes, moves, format), out)
+
+
 def audit(
     format: FormatOption = Format.table,  # noqa: A002
     set_: SetOption = None,
@@ -264,7 +300,7 @@ def _choose(session: Session, warehouse: Path) -> None:
 def _interruptible(session: Session, work: Callable[[], T]) -> T:
     from analysis import sandbox
 
-    return sandbox.interruptible(session.connection, work)
+    return sandbox.interruptible(work, session.connection)
 
 
 def _show(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -105,8 +105,8 @@ def lock(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("SET lock_configuration = true")
 
 
-def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) -> T:
-    """Do `work`, which uses the connection, on a thread of its own, so that Ctrl-C ends a long query at once (KeyboardInterrupt)."""
+def interruptible(work: Callable[[], T], *connections: duckdb.DuckDBPyConnection) -> T:
+    """Do `work`, which uses the connections, on a thread of its own, so that Ctrl-C ends a long query at once (KeyboardInterrupt)."""
     outcome: dict[str, Any] = {}
 
     def run() -> None:
@@ -121,7 +121,7 @@ def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) 
         while thread.is_alive():
             thread.join(0.1)
     except KeyboardInterrupt:
-        _stop(connection, thread)
+        _stop(thread, connections)
         raise
     if "fault" in outcome:
         raise outcome["fault"]
@@ -129,10 +129,11 @@ def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], T]) 
     return value
 
 
-def _stop(connection: duckdb.DuckDBPyConnection, thread: threading.Thread) -> None:
-    """End the query that a thread runs, however often Ctrl-C is pressed meanwhile."""
+def _stop(thread: threading.Thread, connections: Iterable[duckdb.DuckDBPyConnection]) -> None:
+    """End the queries that a thread runs, however often Ctrl-C is pressed meanwhile."""
     deadline = time.monotonic() + STOPPING_S
     while thread.is_alive() and time.monotonic() < deadline:
         with suppress(KeyboardInterrupt):
-            connection.interrupt()
+            for connection in connections:
+                connection.interrupt()
             thread.join(0.1)
