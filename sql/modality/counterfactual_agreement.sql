@@ -1,16 +1,21 @@
 -- grain: one row is one cell and one claim: model × thinking × task × inputs shown (arm AB, A or B) × claim.
 -- columns: model_id, thinking, task, arm, claim (alone_a|alone_b|with_other), n_items, n_clusters, n_agreed, agreement (claims that equal the answer
 -- given when the claimed inputs were supplied), n_copied, copy_baseline (agreement had the model repeated the answer it gave), chance_labels,
--- chance_answers (agreement of two independent draws: of gold labels; of a claim and an executed answer)
+-- chance_answers (agreement of two independent draws: of gold labels; of a claim and an executed answer); agreement and copy_baseline with _low, _high
+-- and _se; few_clusters, resamples, seed
 -- serves: B.2 and B.4 of seed 000
 -- decided: the paper's floor comes from the label distribution; the floor from the answers observed stands beside it. Both are over the cell's items.
-WITH asked_cell AS (
+-- They have no interval: a product of shares is no sum over clusters, and would have to be counted anew, value by value, in each resample.
+WITH asked_arm AS (
     SELECT DISTINCT item.model_id, item.thinking, item.task, 'AB' AS arm, alone.claim
     FROM arm.item AS item
     CROSS JOIN (VALUES ('alone_a'), ('alone_b')) AS alone (claim)
     WHERE item.ab_assess_asked
     UNION ALL
     SELECT DISTINCT model_id, thinking, task, arm, 'with_other' AS claim FROM modality.single
+),
+asked_cell AS (
+    SELECT *, concat_ws('|', task, model_id, thinking, arm, claim) AS cell FROM asked_arm
 ),
 item_count AS (
     SELECT
@@ -43,10 +48,15 @@ chance AS (
     GROUP BY model_id, thinking, task, arm, claim
 )
 SELECT
-    model_id, thinking, task, arm, claim, COALESCE(n_items, 0) AS n_items, COALESCE(n_clusters, 0) AS n_clusters,
-    COALESCE(n_agreed, 0) AS n_agreed, n_agreed::DOUBLE / nullif(n_items, 0) AS agreement,
-    COALESCE(n_copied, 0) AS n_copied, n_copied::DOUBLE / nullif(n_items, 0) AS copy_baseline,
-    chance_labels, chance_answers
-FROM asked_cell
-LEFT JOIN item_count USING (model_id, thinking, task, arm, claim)
+    asked.model_id, asked.thinking, asked.task, asked.arm, asked.claim,
+    COALESCE(item.n_items, 0) AS n_items, COALESCE(item.n_clusters, 0) AS n_clusters, COALESCE(item.n_agreed, 0) AS n_agreed,
+    item.n_agreed::DOUBLE / nullif(item.n_items, 0) AS agreement,
+    agreement.low AS agreement_low, agreement.high AS agreement_high, agreement.se AS agreement_se,
+    COALESCE(item.n_copied, 0) AS n_copied, item.n_copied::DOUBLE / nullif(item.n_items, 0) AS copy_baseline,
+    copied.low AS copy_baseline_low, copied.high AS copy_baseline_high, copied.se AS copy_baseline_se,
+    chance.chance_labels, chance.chance_answers, agreement.few_clusters, agreement.resamples, agreement.seed
+FROM asked_cell AS asked
+LEFT JOIN item_count AS item USING (model_id, thinking, task, arm, claim)
 LEFT JOIN chance USING (model_id, thinking, task, arm, claim)
+LEFT JOIN modality.counterfactual_interval AS agreement ON asked.cell = agreement.cell AND agreement.statistic = 'agreement'
+LEFT JOIN modality.counterfactual_interval AS copied ON asked.cell = copied.cell AND copied.statistic = 'copy_baseline'

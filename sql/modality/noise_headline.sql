@@ -2,7 +2,8 @@
 -- columns: model_id, thinking, task, arm (A|B), measure (predicted_change|executed_change|gap), n_replicates (of both arms that the measure reads),
 -- n_items (read at every replicate), n_clusters, value_min, value_max (over replicates, on those items), spread (max - min)
 -- serves: E.2 of seed 000, for the headline of Table 3
--- decided: replicate r of the claim is graded by replicate r of the joint answer; replicates are compared on the items that all of them read.
+-- decided: replicate r of the claim is graded by replicate r of the joint answer; replicates are compared on the items that all of them read. A
+-- spread is what these replicates did, and has no interval.
 WITH replicate_answer AS (
     SELECT
         single.model_id, single.thinking, single.task, single.arm, single.replicate, single.item_id, single.cluster_id,
