@@ -105,7 +105,9 @@ class Cache:
             self._keep_segment(session, name, session, "cache_row", columns)
 
     def known(self, session: Session, name: str) -> bool:
-        """Whether a view is kept for the warehouse as it is, found out without computing any."""
+        """Whether a view is kept for the warehouse as it is (an incremental one: at least in part), found out without computing any."""
+        if session.catalog[name].cache is None:
+            return False
         with suppress(LookupError):
             entry = self._segments(session, name) if self._incremental(session, name) else self._entry(session, name, compute=False)
             return any(entry.glob("*/entry.json")) if self._incremental(session, name) else (entry / "entry.json").exists()

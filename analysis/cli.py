@@ -144,23 +144,30 @@ def figure(
 
 def views(
     format: FormatOption = Format.table,  # noqa: A002
+    set_: SetOption = None,
+    warehouse: WarehouseOption = WAREHOUSE,
     limit: LimitOption = 0,
     out: OutOption = None,
 ) -> None:
     """List the views.
 
-    What one row is, how it is kept, the raw scans and parameters behind it, and its fingerprint.
+    What one row is, how it is kept and whether it is kept for this warehouse, the raw scans and parameters behind it, and its fingerprint.
     """
     from analysis import catalog, session
 
     known = catalog.load()
     parameters = session.defaults(known)
-    columns = ["view", "grain", "cache", "scans", "parameters", "fingerprint"]
+    kept: set[str] = set()
+    if warehouse.exists():
+        with _reading(warehouse, set_) as reading:
+            kept = _interruptible(reading, lambda: {name for name in known if reading.cache and reading.cache.known(reading, name)})
+    columns = ["view", "grain", "cache", "cached", "scans", "parameters", "fingerprint"]
     rows = [
         [
             name,
             view.grain,
             view.cache,
+            name in kept if view.cache else None,
             ", ".join(f"{table} {times}" for table, times in known.cost(name).items()) or None,
             ", ".join(known.parameters(name, parameters)) or None,
             known.fingerprint(name),

@@ -203,6 +203,15 @@ def test_views_says_what_each_view_is(run: Run) -> None:
     assert len(rows["arm.request"]["fingerprint"]) == 16
 
 
+def test_views_says_what_is_kept(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VLMAUDIT_CACHE", str(tmp_path / "kept"))
+    for cached in (False, True):
+        rows = {row["view"]: row for row in json.loads(run("views", "--format", "json").out)}
+        assert rows["parse.field"]["cached"] is cached
+        assert rows["arm.request"]["cached"] is None
+        run("show", "parse.field")
+
+
 def test_lineage_is_written_as_asked(run: Run) -> None:
     assert run("lineage", "arm.request.task").out == "arm.request.task\n  raw.grid.task\n"
     assert run("lineage", "arm.request", "--format", "mermaid").out.startswith("flowchart LR\n")
