@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
+from urllib.parse import urljoin
 
 import httpx
 import tenacity
@@ -37,6 +38,7 @@ REFUSED = {
     402: "its credit is used up: add credit",
     403: "it does not permit this: check the key's rights and the model's terms",
 }
+CHAT = "chat/completions"
 GRACE_S = 0.5  # on Ctrl-C: how long replies that are already under way may still come in
 SHORTEST_SECRET = 8  # a shorter "key" is a placeholder such as EMPTY, and may occur in any text
 
@@ -138,11 +140,14 @@ class Client:
         # No timeout of its own: a model may be silent for minutes; asyncio.timeout() bounds the whole exchange.
         return httpx.AsyncClient(headers=self._headers, transport=self._transport, verify=self._tls, timeout=None)  # noqa: S113
 
-    async def post(self, body: Mapping[str, Any]) -> Reply:
-        """Send one request once, after any wait that the server has asked for. Never raises for what the provider does."""
+    async def post(self, body: Mapping[str, Any], path: str = CHAT) -> Reply:
+        """Send one request once, after any wait that the server has asked for. Never raises for what the provider does.
+
+        `path` is taken from the base URL, as in a link: `../tokenize` of `http://host/v1` is `http://host/tokenize`.
+        """
         while (ahead := self.wait_s()) > 0:
             await self.clock.sleep(ahead)
-        return await self.send(encode(body))
+        return await self.send(encode(body), path)
 
     async def send_all(self, requests: Iterable[Request] | AsyncIterable[Request], record: Record) -> None:
         """Send every request, and hand each exchange to `record(request, attempt, reply)` as it ends.
@@ -159,7 +164,7 @@ class Client:
         """How many seconds from now the server wants no request; 0 or less where one may be sent."""
         return self._not_before - self.clock.now()
 
-    async def send(self, content: bytes) -> Reply:
+    async def send(self, content: bytes, path: str = CHAT) -> Reply:
         """Send an encoded body at once. Never raises for what the provider does."""
         began = self.clock.now()
         response: httpx.Response | None = None
@@ -168,7 +173,7 @@ class Client:
             async with (
                 asyncio.timeout(self._timeout_s),
                 self._connection() as connection,
-                connection.stream("POST", f"{self.base_url}/chat/completions", content=content) as response,
+                connection.stream("POST", urljoin(f"{self.base_url}/", path), content=content) as response,
             ):
                 async for chunk in response.aiter_raw():
                     raw += chunk
@@ -302,14 +307,14 @@ class _Sending:
             halted.cancel()
 
 
-async def each(requests: Iterable[Request] | AsyncIterable[Request]) -> AsyncIterator[Request]:
+async def each(source: Iterable[T] | AsyncIterable[T]) -> AsyncIterator[T]:
     """Either kind of iterable, as an asynchronous one."""
-    if isinstance(requests, AsyncIterable):
-        async for request in requests:
-            yield request
+    if isinstance(source, AsyncIterable):
+        async for one in source:
+            yield one
     else:
-        for request in requests:
-            yield request
+        for one in source:
+            yield one
 
 
 def encode(body: Mapping[str, Any]) -> bytes:

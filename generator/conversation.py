@@ -28,9 +28,7 @@ def prompt(arm: str, tool: Interface, item: Item) -> Prompt:
     """How a rollout of an item opens under a policy: seed 001, A.1. Every arm but `direct` is offered the tool."""
     question, options = item.inputs["question"], item.annotation.get("options") or {}
     system = DIRECT_SYSTEM if arm == "direct" else tool.system_prompt()
-    asked = (
-        direct_message(question, options, _PLACEHOLDER) if arm == "direct" else tool.user_message(question, options, _PLACEHOLDER)
-    )
+    asked = direct_message(question, options, _PLACEHOLDER) if arm == "direct" else tool.user_message(question, options, _PLACEHOLDER)
     return Prompt(system, tuple(Text(part) if isinstance(part, str) else Image(item.inputs["image"]) for part in asked.parts))
 
 

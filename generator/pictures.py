@@ -1,7 +1,7 @@
 """The images of conversations, by the digest of the bytes that are sent: as data URLs, decoded, and kept where a tool returned them.
 
-    data/images/<image_sha256>.png|jpg        what items show (`vlmaudit items` makes the folder, and empties it of everything else)
-    data/observations/<image_sha256>.png      what tools returned, and what could have been returned instead
+data/images/<image_sha256>.png|jpg        what items show (`vlmaudit items` makes the folder, and empties it of everything else)
+data/observations/<image_sha256>.png      what tools returned, and what could have been returned instead
 """
 
 from __future__ import annotations

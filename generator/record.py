@@ -1,4 +1,4 @@
-"""From an exchange to a row of `raw.completion`: verbatim, in the journal before anything else happens."""
+"""From an exchange to its raw rows: verbatim, in the journal before anything else happens."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import platform
 import secrets
 import subprocess
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from analysis.errors import ProviderError
 from generator import grid
 from generator.budget import Budget
 from generator.client import Request, is_transient
 from generator.grid import Cell
-from generator.journal import Journal, Row
+from generator.journal import Journal, Record, Row, columns_of
+from generator.models import Model
 from generator.progress import Tally
 from generator.reply import Reply, departs, metadata
 from generator.warehouse import completion_id
@@ -29,10 +30,53 @@ PACKAGES = ("vlmaudit", "duckdb", "httpx", "matplotlib", "networkx", "pillow", "
 
 @dataclass(frozen=True, kw_only=True)
 class Call(Request):
-    """A request and the cell of the grid that it asks for; `most` is how many exchanges it may take."""
+    """A request of a run: which model is asked, in at most how many exchanges, and what each of them leaves in the warehouse."""
+
+    model: Model
+    most: int
+
+    def is_last(self, attempt: int, reply: Reply) -> bool:
+        """Whether this call takes no further exchange."""
+        return not is_transient(reply) or attempt - self.attempts >= self.most
+
+    def rows(self, attempt: int, reply: Reply, answered: Row) -> list[Record]:
+        """The rows of one exchange; `answered` is the reply's `metadata`."""
+        raise NotImplementedError
+
+    def settles(self, attempt: int, reply: Reply) -> bool:
+        """Whether what the study asks for, in whose service the call is made, is answered or given up with this exchange."""
+        return self.is_last(attempt, reply)
+
+    def recorded(self, attempt: int, reply: Reply) -> None:
+        """Go on from here: the rows of the exchange are in the journal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellCall(Call):
+    """The call that asks for a cell of the grid. `asked` is what was sent last, as it is stored; `more` are further columns of its rows."""
 
     cell: Cell
-    most: int
+    more: Mapping[str, Any]
+    asked: dict[str, Any]
+
+    @classmethod
+    def of(cls, cell: Cell, body: Callable[[], Mapping[str, Any]], stored: int, most: int, **more: Any) -> Self:
+        """The call for a cell of which `stored` attempts are in the warehouse, in at most `most` exchanges; `body` builds what is sent."""
+        asked: dict[str, Any] = {}
+
+        def build() -> Mapping[str, Any]:
+            built = body()
+            asked.update(grid.stored_request(built))
+            return built
+
+        return cls(cell.request_key, build, stored, model=cell.model, most=most, cell=cell, more=more, asked=asked)
+
+    def rows(self, attempt: int, reply: Reply, answered: Row) -> list[Record]:
+        """One row of `raw.completion`."""
+        row = completion_row(self.cell, self.asked, attempt, reply, answered) | dict(self.more)
+        if self.is_last(attempt, reply):
+            self.asked.clear()  # a run holds its calls to the end
+        return [("completion", row)]
 
 
 @dataclass
@@ -41,59 +85,48 @@ class Recorder:
 
     journal: Journal
     run: Row
-    data: Path
     budget: Budget | None = None
     tally: Tally = field(default_factory=Tally)
     exchanges: Counter[str] = field(default_factory=Counter)
     """How many exchanges of this run each request took."""
-    _asked: dict[str, dict[str, Any]] = field(default_factory=dict)
     _strangers: int = 0
-
-    def call(self, cell: Cell, stored: int, most: int) -> Call:
-        """The call that asks for a cell of which `stored` attempts are in the warehouse, in at most `most` exchanges."""
-        return Call(cell.request_key, lambda: self._build(cell), stored, cell=cell, most=most)
-
-    def _build(self, cell: Cell) -> dict[str, Any]:
-        body = grid.body(cell, self.data)
-        self._asked[cell.request_key] = grid.stored_request(body)
-        return body
 
     def __call__(self, request: Request, attempt: int, reply: Reply) -> None:
         """Put one exchange into the journal; ProviderError, raised after it was stored, where the run must stop for it."""
-        assert isinstance(request, Call)  # noqa: S101 - what is sent is what `call` made
+        assert isinstance(request, Call)  # noqa: S101 - a run sends nothing else
         answered = metadata(reply)
-        self._journal(request, attempt, reply, answered)
+        self._journal(request, request.rows(attempt, reply, answered))
         self._count(request, attempt, reply, answered)
-        self._check(request.cell, answered)
+        request.recorded(attempt, reply)
+        self._check(request.model, answered)
 
-    def _journal(self, call: Call, attempt: int, reply: Reply, answered: Row) -> None:
-        row = completion_row(call.cell, self._asked[call.key], attempt, reply, answered) | {"run_id": self.run["run_id"]}
-        first = [] if self.exchanges else [("run", self.run)]
-        self.journal.append([*first, ("completion", row)])
+    def _journal(self, call: Call, rows: list[Record]) -> None:
+        first: list[Record] = [] if self.exchanges else [("run", self.run)]
+        mine = {"run_id": self.run["run_id"]}
+        self.journal.append([*first, *((table, {**row, **mine} if "run_id" in columns_of(table) else row) for table, row in rows)])
         self.exchanges[call.key] += 1
 
     def _count(self, call: Call, attempt: int, reply: Reply, answered: Row) -> None:
         is_good = reply.error is None and 200 <= (reply.http_status or 0) < 300
-        is_last = not is_transient(reply) or attempt - call.attempts >= call.most
-        self.tally.count(answered, is_good, is_last)
+        self.tally.count(answered, is_good, call.settles(attempt, reply))
         if self.budget and (is_good or answered["cost_usd"] is not None):
-            self.budget.charge(call.cell.model_id, answered["cost_usd"])
-        if self.budget and is_last:
+            self.budget.charge(call.model.model_id, answered["cost_usd"])
+        if self.budget and call.is_last(attempt, reply):
             self.budget.release(call.key)
-        if is_last:
-            del self._asked[call.key]
 
-    def _check(self, cell: Cell, answered: Row) -> None:
-        if departure := departs(cell.pin_provider, cell.pin_precision, answered):
+    def _check(self, model: Model, answered: Row) -> None:
+        if departure := departs(model.provider, model.precision, answered):
             self._strangers += 1
             if self._strangers >= STRANGERS:
                 raise ProviderError(
-                    f"{cell.model_id}: {departure}, {self._strangers} times in this run: ask the provider, or pin what answers; "
+                    f"{model.model_id}: {departure}, {self._strangers} times in this run: ask the provider, or pin what answers; "
                     "these answers are stored and count as provider errors"
                 )
         has_tokens = answered["completion_tokens"] is not None
-        if self.budget and cell.model.serving == "openrouter" and has_tokens and answered["cost_usd"] is None:
-            raise ProviderError(f"{cell.model_id} does not say what an answer costs, so no ceiling can be held: take cost_ceiling_usd away")
+        if self.budget and model.serving == "openrouter" and has_tokens and answered["cost_usd"] is None:
+            raise ProviderError(
+                f"{model.model_id} does not say what an answer costs, so no ceiling can be held: take cost_ceiling_usd away"
+            )
 
 
 def completion_row(cell: Cell, asked: Mapping[str, Any], attempt: int, reply: Reply, answered: Row) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from analysis.errors import UsageError
 from analysis.render import Rows
 from generator import grid, study
 from generator.corpus import items_of, prepare
-from generator.generate import choose
 from generator.journal import Journal, read
+from generator.run import choose
 from generator.settled import asking
 
 STATE = """

@@ -97,7 +97,7 @@ def test_an_entry_of_ones_own_may_leave_out_what_its_serving_implies() -> None:
         ({**OWN, "size": 4}, "models.own.size must be text, not 4"),
         ({**OWN, "engine_args": ["--dtype"]}, "models.own.engine_args must be a table"),
         ({**OWN, "behaviour": "honest"}, "models.own: behaviour belongs to simulated subjects"),
-        ({**OWN, "interface": "qwen"}, "models.own: there is no tool interface 'qwen': there are qwen3_vl, deepeyes, mini_o3, pixel_reasoner"),
+        ({**OWN, "interface": "qwen"}, "models.own: there is no tool interface 'qwen': there are qwen3_vl, deepeyes"),
         ({**OWN, "option_forms": ["({})"]}, "models.own: each of option_forms is {}, with or without white space around it"),
         ({"serving": "simulated"}, "models.own: behaviour belongs to simulated subjects, and each of them needs one"),
         ({"serving": "openrouter", "provider": "Novita", "precision": "16"}, "models.own: precision '16' cannot be pinned"),
