@@ -10,10 +10,10 @@ WITH offered AS (
     WHERE json_type(annotation, '$.options') = 'OBJECT'
 ),
 call AS (
-    -- the lines that start with some label, and what stands behind each opening bracket
+    -- the lines that start with some label, or what stands behind each opening bracket
     SELECT
         completion_id, item_id, task, arm, template,
-        CASE WHEN task <> 'mmimdb' OR template <> 'plain'
+        CASE WHEN NOT (task = 'mmimdb' AND template = 'plain')
             THEN list_filter(string_split(final_text, chr(10)), lambda line: regexp_matches(line, '^[A-Z_]+:')) END AS lines,
         CASE WHEN task = 'mmimdb' AND template = 'plain'
             THEN list_filter(list_slice(string_split(final_text, '['), 2, length(final_text)), lambda rest: contains(rest, ']')) END AS brackets
@@ -31,9 +31,10 @@ asked AS (
         list_filter(
             list_transform(call.brackets, lambda rest: '[' || string_split(rest, ']')[1] || ']'),
             lambda span: (contains(span, '{') AND json_valid(span)) OR regexp_full_match(span,
-                '\[[ \t\r\n]*(?:(?:"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)'
-                || '(?:[ \t\r\n]*,[ \t\r\n]*(?:"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null))*'
-                || '[ \t\r\n]*)?\]')
+                '\[[ \t\r\n]*(?:(?:"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"'
+                || '|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)'
+                || '(?:[ \t\r\n]*,[ \t\r\n]*(?:"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"'
+                || '|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null))*[ \t\r\n]*)?\]')
         ) AS spans
     FROM call
     INNER JOIN parse.label AS label ON call.task = label.task AND call.arm = label.arm AND call.template = label.template
@@ -43,9 +44,11 @@ SELECT
     completion_id, label, field, kind, letters, array_length(COALESCE(values, spans)) > 0 AS has_label,
     COALESCE(
         list_filter(
-            list_transform(values, lambda value: CASE
-                WHEN ends_with(value, '.') THEN trim(substr(value, 1, length(value) - 1), ' ' || chr(9) || chr(11) || chr(12) || chr(13)) ELSE value END),
-            lambda value: value <> ''
+            list_transform(values, lambda said: CASE
+                WHEN ends_with(said, '.') THEN trim(substr(said, 1, length(said) - 1), ' ' || chr(9) || chr(11) || chr(12) || chr(13))
+                ELSE said
+            END),
+            lambda said: said <> ''
         ),
         list_slice(spans, array_length(spans), array_length(spans))
     ) AS found,

@@ -8,6 +8,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -185,3 +188,28 @@ def test_nothing_is_read_that_is_not_there_and_both_rule_sets_agree_where_both_r
             assert stands_in(row["value"], row["kind"], said), (said, row)
         if row["ok"] and strict[key]["ok"] and (template == "assess" or row["kind"] != "genres"):
             assert row["value"] == strict[key]["value"], (said, row)
+
+
+def test_a_made_up_study_is_read_as_plain_python_reads_it(shared: Path, tmp_path: Path) -> None:
+    made = tmp_path / "made.jsonl"
+    options = ["--seed", "7", "--models", "10", "--scale", "0.01", "--prose", "40", "--faults", "0.5", "--retries", "0.5"]
+    subprocess.run([sys.executable, str(shared / "reference/make_completions.py"), str(made), *options], check=True)
+    rows = [json.loads(said) for said in made.read_text(encoding="utf-8").splitlines()]
+    calls = []
+    for n, row in enumerate(rows):
+        response = row["response"] if isinstance(row["response"], str) or row["response"] is None else json.dumps(row["response"])
+        calls.append({**row, "completion_id": str(n), "request_key": str(n), "response": response})
+        calls[-1].pop("item")
+    reading = session(calls)
+    endings = {row["completion_id"]: row["ending"] for row in reading.rows("SELECT completion_id, ending FROM attrition.ending")}
+    read = {key: (row["value"], row["reason"]) for key, row in fields(reading).items()}
+    wanted = {}
+    for made_call in calls:
+        key = made_call["completion_id"]
+        ended, final = plain_reading.ending(made_call["response"], made_call["http_status"], made_call["error"])
+        assert endings[key] == ended
+        if ended == "completed":
+            of = plain_reading.fields(made_call["task"], made_call["arm"], made_call["template"], final or "")
+            wanted.update({(key, label): said for label, said in of})
+    assert read == wanted
+    assert len(set(endings.values())) == 4
