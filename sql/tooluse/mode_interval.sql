@@ -2,13 +2,5 @@
 -- columns: as stat.interval
 -- serves: the intervals of Tables 4 and 19 of seed 001
 -- over: stat.sums is tooluse.mode_sums
--- The estimate is added up as decimals, so that it does not depend on the order of the rows.
 -- cache: whole
-WITH exact AS (
-    SELECT task, cell, statistic, sum(numerator::DECIMAL(38, 18))::DOUBLE / nullif(sum(denominator), 0) AS estimate
-    FROM tooluse.mode_sums
-    GROUP BY task, cell, statistic
-)
-SELECT exact.*, interval.* EXCLUDE (task, cell, statistic, estimate)
-FROM exact
-LEFT JOIN stat.interval AS interval ON exact.task = interval.task AND exact.cell = interval.cell AND exact.statistic = interval.statistic
+SELECT * FROM stat.interval

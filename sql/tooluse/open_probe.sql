@@ -9,8 +9,8 @@
 WITH repeated AS (
     SELECT rollout_id, turn, call_index, stage, draw, max(attempt) AS last_attempt
     FROM raw.probe
+    WHERE attempt > 1
     GROUP BY rollout_id, turn, call_index, stage, draw
-    HAVING count(*) > 1
 ),
 reply AS (
     SELECT

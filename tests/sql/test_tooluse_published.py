@@ -85,16 +85,25 @@ def rollouts(made: list[Row]) -> list[Row]:
     return [{name: call[name] for name in names} for call in made]
 
 
+def given(made: list[Row]) -> dict[str, list[Row]]:
+    """What the views of evidence read of those calls."""
+    names = [call["cluster_id"] for call in made]
+    clusters = [
+        {"task": "vstar", "cluster_id": name, "position": place, "n_clusters": len(names), "task_rank": 1}
+        for place, name in enumerate(names)
+    ]
+    return {"tooluse.call": made, "tooluse.rollout": rollouts(made), "tooluse.trajectory": [], "stat.cluster": clusters}
+
+
 def test_table_13_weighted_by_calls_gives_table_3_for_mini_o3(paper: str) -> None:
     made = calls(positions(paper, "Mini-o3"))
     assert len(made) == 439
-    given = {"tooluse.call": made, "tooluse.rollout": rollouts(made), "tooluse.trajectory": []}
-    for row in run("tooluse.veg_position", given, FAST):
+    for row in run("tooluse.veg_position", given(made), FAST):
         printed = only(positions(paper, "Mini-o3"), place="g" if row["position"] == "4+" else row["position"])
         assert (row["n_calls"], row["n_unsaturated"]) == (printed["n"], printed["n_free"])
         assert 100 * row["saturation"] == pytest.approx(printed["rate"], abs=0.05)
         assert row["veg"] == pytest.approx(printed["veg"], abs=1e-9)
-    (summary,) = run("tooluse.veg_summary", given, FAST)
+    (summary,) = run("tooluse.veg_summary", given(made), FAST)
     (printed_3,) = (cells for cells in table(paper, 3) if cells[0] == "Mini-o3")
     assert round(summary["veg"], 3) == number(printed_3[3]) == 0.063
     assert round(100 * summary["saturation"]) == number(printed_3[8]) == 21
@@ -105,7 +114,7 @@ def test_table_13_weighted_by_calls_gives_table_3_for_mini_o3(paper: str) -> Non
 def test_for_the_other_models_table_3_pools_calls_that_table_13_leaves_out(paper: str, model: str, pooled: float, first: float) -> None:
     (printed,) = (cells for cells in table(paper, 3) if cells[0] == model)
     made = calls(positions(paper, model))
-    (summary,) = run("tooluse.veg_summary", {"tooluse.call": made, "tooluse.rollout": rollouts(made), "tooluse.trajectory": []}, FAST)
+    (summary,) = run("tooluse.veg_summary", given(made), FAST)
     assert (number(printed[3]), round(summary["veg"], 3)) == (pooled, first)
 
 
@@ -162,8 +171,9 @@ def test_table_17_has_whole_counts_and_its_contributions_add_up_as_the_view_s_do
         for place in range(count)
     ]
     about = {"model_id": "m", "thinking": False, "task": "vstar", "tau_sat": 0.95, "epsilon": 0.01, "in_grid": True, "is_chosen": True}
-    given = {"tooluse.decomposed_item": [{**about, "cluster_id": item["item_id"], **item} for item in items]}
-    rows = run("tooluse.decomposition", given, FAST)
+    rows = run(
+        "tooluse.decomposition", {"tooluse.decomposed_item": [{**about, "cluster_id": item["item_id"], **item} for item in items]}, FAST
+    )
     for place, mode in enumerate(MODES.values()):
         row = only(rows, mode=mode)
         assert round(100 * row["share"], 1) == printed["share"][place]
