@@ -1,8 +1,9 @@
-"""Writes a study's tables and views into a folder, with the provenance of every number.
+"""Writes a study's tables, figures and views into a folder, with the provenance of every number.
 
-`tables/` holds the paper's tables (Markdown, LaTeX, CSV, JSON), `views/` the results (Parquet, and CSV where a row is more than one
-item), `metrics.json` the headlines by task (for `dvc metrics`), `provenance.json` what produced them. All bytes but those of the
-provenance are a function of the warehouse, the views and the parameters.
+`tables/` holds the paper's tables (Markdown, LaTeX, CSV, JSON), `figures/` its figures (SVG and PNG where there is something to draw, and
+the rows behind them as CSV), `views/` the results (Parquet, and CSV where a row is more than one item), `metrics.json` the headlines by
+task (for `dvc metrics`), `provenance.json` what produced them. All bytes but those of the provenance are a function of the warehouse, the
+views and the parameters, and of matplotlib's version.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from typing import Any
 from analysis import tables
 from analysis.catalog import Catalog, sql_root
 from analysis.errors import DataError
+from analysis.figures import pictures
 from analysis.modality_tables import TABLES
+from analysis.paper_figures import FIGURES
 from analysis.render import TEXT, Format, Rows, parquet, whole
 from analysis.session import Session
 
@@ -74,7 +77,17 @@ def _files(session: Session) -> Iterator[tuple[str, bytes]]:
         for form, ending in FILES.items():
             content = TEXT[form](rows) if form in tables.TIDY else tables.render(table, rows.named(), form)
             yield f"tables/table_{number:02}.{ending}", content.encode()
+    yield from _figures(session)
     yield "metrics.json", _json(metrics(session))
+
+
+def _figures(session: Session) -> Iterator[tuple[str, bytes]]:
+    for number, figure in FIGURES.items():
+        rows = Rows(*session.fetch(figure.source))
+        yield f"figures/figure_{number}.csv", TEXT[Format.csv](rows).encode()
+        if figure.shows(named := rows.named()):
+            for form, content in pictures(figure, named).items():
+                yield f"figures/figure_{number}.{form}", content
 
 
 def _json(data: Any) -> bytes:
@@ -106,11 +119,14 @@ def provenance(session: Session, study: str, files: list[str]) -> dict[str, Any]
         "files": files,
         "views": {name: view_provenance(session, name) for name in exported(catalog)},
         "tables": {
-            f"table_{number:02}": {name: catalog.fingerprint(name) for name in session.mentioned(table.source)}
-            for number, table in TABLES.items()
-            if isinstance(table.source, str)
+            f"table_{number:02}": _fingerprints(session, table.source) for number, table in TABLES.items() if isinstance(table.source, str)
         },
+        "figures": {f"figure_{number}": _fingerprints(session, figure.source) for number, figure in FIGURES.items()},
     }
+
+
+def _fingerprints(session: Session, query: str) -> dict[str, str]:
+    return {name: session.catalog.fingerprint(name) for name in session.mentioned(query)}
 
 
 def view_provenance(session: Session, name: str) -> Mapping[str, Any]:

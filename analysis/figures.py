@@ -135,6 +135,11 @@ def name(column: str, row: Row) -> str:
     return shown(label((column,), row))
 
 
+def title(text: str, wide: int = 26) -> str:
+    """A name over a panel, broken where it is wider."""
+    return fill(text, wide)
+
+
 def grouped(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[list[Row]]:
     """The rows that share some columns' values, in the paper's order."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
@@ -254,6 +259,10 @@ def before(axes: Axes, at: float, text: str, **style: Any) -> None:
     axes.annotate(text, (0.0, at), va="center", ha="right", fontsize=SMALL, **place, **style)
 
 
-def legend(figure: Figure, handles: Sequence[Any], columns: int = 4) -> None:
-    """The figure's legend, below it."""
-    figure.legend(handles=list(handles), loc="outside lower center", ncols=min(columns, len(handles)), handlelength=2.6, handletextpad=0.3)
+def legend(figure: Figure, handles: Sequence[Line2D]) -> None:
+    """The figure's legend, below it, in as many columns as fit."""
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    columns = int(figure.get_figwidth() / (0.5 + 0.065 * longest))
+    figure.legend(
+        handles=list(handles), loc="outside lower center", ncols=max(1, min(columns, len(handles))), handlelength=2.6, handletextpad=0.3
+    )

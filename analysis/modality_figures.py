@@ -25,12 +25,14 @@ from analysis.figures import (
     panels,
     percent,
     task_marks,
+    title,
 )
 from analysis.tables import TASKS, Row, rank
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 PREDICTED, EXECUTED = Mark("o", "#0072B2", size=4), Mark("D", "#D55E00", filled=False, size=4)
 PRECISION, RECALL = Mark("s", "#00704F", size=4), Mark("o", "#CC5C97", filled=False, size=4)
@@ -45,7 +47,7 @@ def _cells(figure: Figure, rows: Sequence[Row]) -> None:
         axes.axline((0, 0), slope=1, color=GREY, linewidth=0.7, linestyle="--")
         for row in cells:
             _cell(axes, row, tasks[row["task"]])
-        axes.set_title(name("model_id", cells[0]))
+        axes.set_title(title(name("model_id", cells[0])))
         axes.set_aspect("equal")
         percent(axes, "x", "y")
         counts = [key(tasks[part[0]["task"]], _n_by_input(part)) for part in grouped(("task",), cells)]
@@ -137,7 +139,7 @@ def _sufficiency(figure: Figure, rows: Sequence[Row]) -> None:
     legend(figure, [key(PRECISION, "precision (first n: claimed)"), key(RECALL, "recall (second n: changed)"), *_letters(rows)])
 
 
-def _letters(rows: Sequence[Row]) -> list[object]:
+def _letters(rows: Sequence[Row]) -> list[Line2D]:
     """What the letters on the lines mean, as entries without a mark."""
     blank = Mark("", "white")
     tasks = {row["task"] for row in rows}

@@ -5,7 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from analysis.figures import SMALL, TINY, Line, Mark, PaperFigure, estimate, grouped, key, legend, marks, name, open_, panels, percent
+from analysis.figures import (
+    SMALL,
+    TINY,
+    Line,
+    Mark,
+    PaperFigure,
+    estimate,
+    grouped,
+    key,
+    legend,
+    marks,
+    name,
+    open_,
+    panels,
+    percent,
+    title,
+)
 from analysis.tables import Row
 
 if TYPE_CHECKING:
@@ -34,9 +50,9 @@ def _policies(figure: Figure, rows: Sequence[Row]) -> None:
     """Fig. 1a: accuracy against completion tokens, an arrow a model from direct inference to tool use; a panel a task."""
     looks = _models(rows)
     tasks = list(grouped(("task",), rows))
-    for axes, cells in zip(
-        panels(figure, len(tasks), 3, (3.2, 3.0), ("completion tokens a rollout", "accuracy (%)"), shared=False), tasks, strict=True
-    ):
+    size = 3.2, 2.6 + 0.16 * len(looks)
+    every = panels(figure, len(tasks), 3, size, ("completion tokens a rollout", "accuracy (%)"), shared=False)
+    for axes, cells in zip(every, tasks, strict=True):
         models = [part[0] for part in grouped(MODEL, cells)]
         for row in models:
             _policy(axes, row, looks[_model(row)])
@@ -44,7 +60,9 @@ def _policies(figure: Figure, rows: Sequence[Row]) -> None:
         axes.set_xlim(left=0)
         axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        axes.legend(handles=[key(looks[_model(row)], _n_of(row)) for row in models], loc="upper center", bbox_to_anchor=(0.5, -0.2))
+        axes.legend(
+            handles=[key(looks[_model(row)], _n_of(row)) for row in models], loc="upper center", bbox_to_anchor=(0.5, 0), borderaxespad=5.5
+        )
     sides = [key(Mark("o", "black", filled=False), "direct"), key(Mark("o", "black"), "tool")]
     legend(figure, sides)
 
@@ -70,31 +88,29 @@ def _calls(figure: Figure, rows: Sequence[Row]) -> None:
     """Fig. 4: a point a call, confidence before it against the evidence that it brought; a panel a model and task."""
     several = len({row["task"] for row in rows}) > 1
     cells = list(grouped(("task", *MODEL), rows))
-    for axes, calls in zip(panels(figure, len(cells), 3, (2.3, 2.2), ("gap before the call", "VEG of the call")), cells, strict=True):
-        axes.axhline(0, color="0.8", linewidth=0.6)
-        axes.axvline(calls[0]["tau_sat"], color="black", linewidth=0.8, linestyle="--")
-        counts = []
-        for verdict, (meaning, mark) in VERDICTS.items():
-            points = [call for call in calls if call["correct"] is verdict]
-            axes.plot(
-                [call["gap_before"] for call in points],
-                [call["veg"] for call in points],
-                linestyle="none",
-                alpha=0.75,
-                rasterized=len(calls) > MANY,
-                **mark.style,
-            )
-            counts += [f"{len(points):,} {meaning.removeprefix('answer ')}"] * bool(points)
-        heading = f"{name('task', calls[0])}: " * several + name("model_id", calls[0])
-        axes.set_title(f"{heading}\nn = {' + '.join(counts)}", fontsize=SMALL)
-        axes.set(
-            xlabel="gap before the call",
-            xlim=(-1.05, 1.05),
-            ylim=(-2.05, 2.05) if max(abs(call["veg"]) for call in calls) > 1 else (-1.05, 1.05),
-        )
+    every = panels(figure, len(cells), 3, (2.3, 2.2), ("gap before the call", "VEG of the call"))
+    for axes, calls in zip(every, cells, strict=True):
+        counts = _scatter(axes, calls)
+        heading = title(f"{name('task', calls[0])}: " * several + name("model_id", calls[0]))
+        axes.set_title(f"{heading}\nn = {counts}", fontsize=SMALL)
+    most = 2.05 if any(abs(call["veg"]) > 1 for call in rows) else 1.05
+    every[0].set(xlim=(-1.05, 1.05), ylim=(-most, most))
     there = {call["correct"] for call in rows}
     entries = [key(mark, meaning) for verdict, (meaning, mark) in VERDICTS.items() if verdict in there]
     legend(figure, [*entries, key(Mark("", "black"), f"τ_sat = {rows[0]['tau_sat']:g}", line="--")])
+
+
+def _scatter(axes: Axes, calls: Sequence[Row]) -> str:
+    """Draw the calls of one panel by their rollout's verdict; how many there are of each."""
+    axes.axhline(0, color="0.8", linewidth=0.6)
+    axes.axvline(calls[0]["tau_sat"], color="black", linewidth=0.8, linestyle="--")
+    counts = []
+    for verdict, (meaning, mark) in VERDICTS.items():
+        points = [call for call in calls if call["correct"] is verdict]
+        x, y = [call["gap_before"] for call in points], [call["veg"] for call in points]
+        axes.plot(x, y, linestyle="none", alpha=0.75, rasterized=len(calls) > MANY, **mark.style)
+        counts += [f"{len(points):,} {meaning.removeprefix('answer ')}"] * bool(points)
+    return " + ".join(counts)
 
 
 def _positions(figure: Figure, rows: Sequence[Row]) -> None:
@@ -115,8 +131,8 @@ def _positions(figure: Figure, rows: Sequence[Row]) -> None:
         task = f"{name('task', cells[0])}: "
         line[0].set(title=f"{task}(a) mean VEG by position", ylabel="VEG")
         line[1].set(title=f"{task}(b) calls begun saturated (POER)", ylabel="%")
-        _counts(line[0], models, POSITIONS, lambda row: f"{row['n_veg']:,} / {row['n_unsaturated']:,}")
-        _counts(line[1], models, POSITIONS[1:], lambda row: f"{row['n_later'] or 0:,}")
+        _counts(line[0], models, POSITIONS, lambda row: f"{row['n_veg']:,} / {row['n_unsaturated']:,}", named=True)
+        _counts(line[1], models, POSITIONS[1:], lambda row: f"{row['n_later'] or 0:,}", named=False)
     entries = [key(look, name("model_id", part[0])) for part, look in zip(grouped(MODEL, rows), looks.values(), strict=True)]
     sides = [key(Mark("o", "black"), "all calls", "-"), key(Mark("o", "black", filled=False), "begun unsaturated", "--")]
     legend(figure, [*entries, *sides])
@@ -133,14 +149,23 @@ def _series(axes: Axes, calls: Sequence[Row], column: str, aside: float, mark: M
             estimate(axes, known[position], column, place, mark, across=False)
 
 
-def _counts(axes: Axes, models: Sequence[Sequence[Row]], positions: Sequence[str], count: Callable[[Row], str]) -> None:
-    """Under each position the number of calls, a line a model."""
+def _counts(axes: Axes, models: Sequence[Sequence[Row]], positions: Sequence[str], count: Callable[[Row], str], named: bool) -> None:
+    """Under each position the number of calls, a line a model; beside another panel that names them the same lines need no name."""
     lines = [{row["position"]: count(row) for row in calls} for calls in models]
     places = [POSITIONS.index(position) for position in positions]
     axes.set_xticks(places, ["\n".join([position, *(line.get(position, "") for line in lines)]) for position in positions], fontsize=TINY)
     axes.set_xlim(places[0] - 0.5, places[-1] + 0.5)
-    names = "\n".join(["position k", *(f"n: {name('model_id', calls[0])}" for calls in models)])
-    axes.annotate(names, (0, 0), xycoords="axes fraction", xytext=(-8, -7), textcoords="offset points", ha="right", va="top", fontsize=TINY)
+    names = ["position k", *(f"n: {name('model_id', calls[0])}" for calls in models)]
+    axes.annotate(
+        "\n".join(names if named else names[:1]),
+        (0, 0),
+        xycoords="axes fraction",
+        xytext=(-8, -7),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        fontsize=TINY,
+    )
 
 
 _LABELLED = """

@@ -1,4 +1,4 @@
-"""An export holds every table and view of a study, says what it came from, and is the same each time."""
+"""An export holds every table, figure and view of a study, says what it came from, and is the same each time."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 
 from analysis import export, session
 from analysis.modality_tables import TABLES
+from analysis.paper_figures import FIGURES
 from tests.analysis.conftest import Said, write_study
 
 Run = Callable[..., Said]
@@ -23,13 +24,16 @@ def read(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def test_an_export_holds_tables_views_metrics_and_provenance(run: Run, tmp_path: Path) -> None:
+def test_an_export_holds_tables_figures_views_metrics_and_provenance(run: Run, tmp_path: Path) -> None:
     said = run("export", "--out", "data/results")
     assert (said.code, said.out) == (0, "")
     files = read(tmp_path / "data" / "results")
     assert {f"tables/table_{number:02}.{ending}" for number in TABLES for ending in ("csv", "json", "md", "tex")} <= files.keys()
     assert {"views/modality.prospective_cell.csv", "views/modality.prospective_cell.parquet"} <= files.keys()
     assert "views/modality.prospective_item.csv" not in files
+    assert {f"figures/figure_{number}.csv" for number in FIGURES} <= files.keys()
+    drawn = {name for name in files if name.startswith("figures/") and not name.endswith(".csv")}
+    assert drawn == {f"figures/figure_{number}.{ending}" for number in ("2", "3", "5") for ending in ("svg", "png")}
     assert json.loads(files["metrics.json"])["isobench/math_parity"]["prospective"] == {
         "executed_change": 1.0, "gap": 0.5, "n_above": 2, "n_below": 0, "n_cells": 4, "n_on": 2, "predicted_change": 0.5,
     }  # fmt: skip
@@ -50,6 +54,7 @@ def test_provenance_names_what_every_number_came_from(run: Run, tmp_path: Path) 
     assert len(cell["fingerprint"]) == 16
     task = "modality.prospective_task"
     assert said["tables"]["table_03"][task] == said["views"][task]["fingerprint"]
+    assert said["figures"]["figure_2"] == {"modality.prospective_cell": said["views"]["modality.prospective_cell"]["fingerprint"]}
 
 
 def test_two_exports_differ_in_no_byte(run: Run, tmp_path: Path) -> None:
