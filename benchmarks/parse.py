@@ -18,6 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import duckdb
+
 from analysis import session
 from generator.ingest import ingest
 
@@ -57,11 +59,15 @@ def baseline(script: Path, file: Path) -> float:
 
 
 def parsed(warehouse: Path) -> float:
-    """Seconds of a session's `parse.field` from the stored bodies."""
-    with session.open(warehouse, {"parse.rules": "strict"}) as reading:
-        begin = time.perf_counter()
-        reading.need("parse.field")
-        return time.perf_counter() - begin
+    """Seconds of a session's `parse.field` from the stored bodies, without the cache."""
+    connection = duckdb.connect()
+    session.attach(connection, warehouse)
+    reading = session.on(connection, {"parse.rules": "strict"})
+    begin = time.perf_counter()
+    reading.need("parse.field")
+    seconds = time.perf_counter() - begin
+    connection.close()
+    return seconds
 
 
 if __name__ == "__main__":

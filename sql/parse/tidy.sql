@@ -13,7 +13,8 @@ WITH ascii AS (
             '!"#$%&''()*+,-./0123456789:;<=>?ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_abcdefghijklmnopqrstuvwxyz{|}"""''''''----    '
         ) END AS text
     FROM attrition.call
-    WHERE ending = 'completed'
+    -- a predicate that parse.strict_value has not: else DuckDB would hold all texts in memory, to share them between both rule sets
+    WHERE ending = 'completed' AND template IN ('plain', 'assess')
 ),
 blank AS (
     SELECT
