@@ -61,14 +61,6 @@ LEFT JOIN asked ON called.request_key = asked.request_key
 """
 
 
-def folder() -> Path | None:
-    """Where the cache lies: $VLMAUDIT_CACHE (empty: nowhere), else vlmaudit/ in the user's cache folder."""
-    if (chosen := os.environ.get("VLMAUDIT_CACHE")) is not None:
-        return Path(chosen) if chosen else None
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path("~/.cache").expanduser()) / "vlmaudit"
-
-
 class Cache:
     """The cache as one session sees it: the warehouse does not change under it."""
 

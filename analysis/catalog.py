@@ -11,20 +11,21 @@ import re
 import subprocess
 import tarfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
-import sqlglot
-from sqlglot import exp
-from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
-from sqlglot.optimizer.qualify_tables import qualify_tables
-
+from analysis import syntax
 from analysis.errors import DataError, UsageError
+from analysis.syntax import Syntax
 
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+T = TypeVar("T")
 RAW = "raw"
 PARAMETER = "stat.parameter"
 ERROR, WARNING = "error", "warning"
@@ -82,49 +83,37 @@ class View:
         """How often the view's own text may scan each raw table, cached views it reads not counted."""
         return {table: int(times) for table, times in re.findall(r"(\w+) (\d+)", self.header.get("scans", ""))}
 
-    @cached_property
+    @property
     def tree(self) -> exp.Query:
         """The view's query as a syntax tree; DataError where the file holds no single query."""
-        try:
-            trees = [tree for tree in sqlglot.parse(self.text, dialect="duckdb") if tree is not None]
-        except sqlglot.errors.SqlglotError as fault:
-            raise DataError(f"sql/{self.name.replace('.', '/')}.sql does not parse: {str(fault).splitlines()[0]}") from None
-        if len(trees) != 1 or not isinstance(trees[0], exp.Query):
-            raise DataError(f"sql/{self.name.replace('.', '/')}.sql must hold exactly one SELECT")
-        return trees[0]
+        return self._named(syntax.tree)
 
     @cached_property
+    def syntax(self) -> Syntax:
+        """What the view's query mentions and computes; DataError where the file holds no single query."""
+        return self._named(syntax.read)
+
+    def _named(self, reading: Callable[[str], T]) -> T:
+        """What is read of the text; a fault names the file."""
+        try:
+            return reading(self.text)
+        except ValueError as fault:
+            raise DataError(f"sql/{self.name.replace('.', '/')}.sql {fault}") from None
+
+    @property
     def mentions(self) -> tuple[str, ...]:
         """Every `schema.name` in the query, as often as it stands there: views, and raw tables as `raw.<table>`."""
-        return tuple(f"{table.db}.{table.name}".lower() for table in self.tree.find_all(exp.Table) if table.db)
+        return self.syntax.mentions
 
     @property
     def reads(self) -> frozenset[str]:
         """Every view and raw table that the query reads."""
         return frozenset(self.mentions)
 
-    @cached_property
+    @property
     def normal_form(self) -> str:
         """The query without comments, layout, letter case and the names of its CTEs and table aliases: what a fingerprint covers."""
-        tree = normalize_identifiers(self.tree.copy(), dialect="duckdb")
-        return (_renamed(tree) or tree).sql(dialect="duckdb", comments=False, identify=True)
-
-
-def _renamed(tree: exp.Query) -> exp.Query | None:
-    """The query with its CTEs and table aliases numbered; None where a name could then be mistaken for another, so that it must count."""
-    renamed = qualify_tables(tree.copy(), dialect="duckdb", canonicalize_table_aliases=True)
-    ctes = [cte.alias for cte in renamed.find_all(exp.CTE)]
-    numbered = {name: f"cte_{number}" for number, name in enumerate(ctes)}
-    if len(numbered) < len(ctes):
-        return None
-    for cte in renamed.find_all(exp.CTE):
-        cte.args["alias"].set("this", exp.to_identifier(numbered[cte.alias]))
-    for table in renamed.find_all(exp.Table):
-        if not table.db and table.name in numbered:
-            table.set("this", exp.to_identifier(numbered[table.name]))
-    aliases = {source.alias for source in renamed.find_all(exp.Table, exp.Subquery, exp.Lateral, exp.Unnest, exp.Values)}
-    qualifiers = {column.parts[0].name for column in renamed.find_all(exp.Column) if len(column.parts) > 1}
-    return renamed if qualifiers <= aliases else None
+        return self.syntax.normal_form
 
 
 class Catalog(Mapping[str, View]):
@@ -183,7 +172,7 @@ class Catalog(Mapping[str, View]):
         """
         for view in self.closure([name]):
             if view not in self._fingerprints:
-                parts = [version("sqlglot"), self.raw_schema, "" if view == PARAMETER else self[view].normal_form]
+                parts = [syntax.engine(), self.raw_schema, "" if view == PARAMETER else self[view].normal_form]
                 parts += [f"{read}={self._fingerprints[read]}" for read in sorted(self.dependencies(view))]
                 self._fingerprints[view] = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
         return self._fingerprints[name]
@@ -210,7 +199,7 @@ class Catalog(Mapping[str, View]):
         known, found = set(known), set[str]()
         for view in self.closure([name]):
             if PARAMETER in self[view].reads:
-                named = {literal.name for literal in self[view].tree.find_all(exp.Literal) if literal.is_string} & known
+                named = known.intersection(self[view].syntax.strings)
                 found |= named or known
         return sorted(found)
 
@@ -244,33 +233,53 @@ def load_revision(revision: str, root: Path | None = None) -> Catalog:
 def _catalog(files: Mapping[str, str]) -> Catalog:
     raw_schema = "\n".join(text for path, text in sorted(files.items()) if path.startswith(f"{RAW}/"))
     views = {path.removesuffix(".sql").replace("/", "."): text for path, text in files.items() if not path.startswith(f"{RAW}/")}
-    return Catalog({name: _read_over(name, views) for name in views}, raw_schema)
+    families = _Families(views)
+    return Catalog({name: families.text(name) for name in views}, raw_schema)
 
 
-def _read_over(name: str, views: Mapping[str, str]) -> str:
-    """A view's text with its directive `-- over: A is B` carried out: the views it reads are put in its place as they stand when A is B.
+class _Families:
+    """Carries out the directive `-- over: A is B`: the views that a view reads are put in its place as they stand when A is B.
 
     So one way to compute (`stat.interval`) is written once, over a named shape (`stat.sums`), and read over each family of that shape.
     """
-    match = re.search(r"^-- over: ([a-z_.]+) is ([a-z_.]+)$", views[name], re.MULTILINE)
-    if not match:
-        return views[name]
-    shape, family = match[1], match[2]
-    view_name = re.compile(rf"\b({'|'.join(re.escape(view) for view in sorted(views, key=len, reverse=True))})\b")
 
-    @cache
-    def code(of: str) -> str:
-        text = _read_over(of, views) if of != name else views[of]
-        return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
+    _ADDRESS = re.compile(r"\b[a-z_]\w*\.[a-z_]\w*\b")
+    _OVER = re.compile(r"^-- over: ([a-z_.]+) is ([a-z_.]+)$", re.MULTILINE)
 
-    @cache
-    def depends(view: str) -> bool:
-        return view == shape or any(depends(read) for read in set(view_name.findall(code(view))))
+    def __init__(self, views: Mapping[str, str]) -> None:
+        self.views = views
+        self._code: dict[str, str] = {}
+        self._depends: dict[tuple[str, str], bool] = {}
 
-    def place(found: re.Match[str]) -> str:
-        if found[1] == shape:
-            return family
-        return f"(\n{view_name.sub(place, code(found[1]))}\n)" if depends(found[1]) else found[1]
+    def text(self, name: str) -> str:
+        """A view's text with its directive carried out."""
+        if not self._OVER.search(self.views[name]):
+            return self.views[name]
+        header = "\n".join(line for line in self.views[name].splitlines() if line.startswith("--"))
+        return f"{header}\n{self.code(name)}"
 
-    header = "\n".join(line for line in views[name].splitlines() if line.startswith("--"))
-    return f"{header}\n{view_name.sub(place, code(name))}"
+    def code(self, name: str) -> str:
+        """The same without comment lines."""
+        if name not in self._code:
+            code = "\n".join(line for line in self.views[name].splitlines() if not line.lstrip().startswith("--"))
+            over = self._OVER.search(self.views[name])
+            self._code[name] = self._placed(code, over[1], over[2]) if over else code
+        return self._code[name]
+
+    def _placed(self, code: str, shape: str, family: str) -> str:
+        def place(found: re.Match[str]) -> str:
+            if found[0] == shape:
+                return family
+            return f"(\n{self._placed(self.code(found[0]), shape, family)}\n)" if self._reads(found[0], shape) else found[0]
+
+        return self._ADDRESS.sub(place, code)
+
+    def _reads(self, name: str, shape: str) -> bool:
+        """Whether a view reads the shape, through whatever it reads."""
+        if name not in self.views:
+            return False
+        if (name, shape) not in self._depends:
+            self._depends[name, shape] = False  # a view that reads itself in a circle is refused elsewhere
+            read = set(self._ADDRESS.findall(self.code(name)))
+            self._depends[name, shape] = shape in read or any(self._reads(each, shape) for each in read)
+        return self._depends[name, shape]

@@ -161,15 +161,16 @@ def open(warehouse: Path = WAREHOUSE, settings: Mapping[str, str] | None = None,
 
     Raises DataError where the file is missing or is no warehouse, LockedError where a writer holds it for longer than a merge takes.
     """
-    from analysis import cache
+    from analysis import kept
+    from analysis.cache import Cache
 
     connection = duckdb.connect(config={"python_enable_replacements": False})
     try:
         attach(connection, warehouse)
         if missing := sorted({"completion", "grid"} - set(tables(connection))):
             raise DataError(f"{warehouse} is no warehouse: it has no table {' or '.join(missing)}; `vlmaudit doctor` says more")
-        place = cache.folder()
-        yield Session(connection, catalog or load(), settings or {}, cache.Cache(place, warehouse) if place else None)
+        place = kept.folder()
+        yield Session(connection, catalog or load(), settings or {}, Cache(place, warehouse) if place else None)
     finally:
         if not isinstance(sys.exception(), KeyboardInterrupt):  # a query that Ctrl-C has not ended yet would hold us up
             connection.close()

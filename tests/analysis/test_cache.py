@@ -16,6 +16,7 @@ import duckdb
 import pytest
 
 from analysis import cache, catalog
+from analysis import kept as kept_things
 from analysis.cache import Cache
 from analysis.catalog import Catalog
 from analysis.session import Session, attach
@@ -319,7 +320,7 @@ def test_the_cache_lies_where_the_environment_says(monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("VLMAUDIT_CACHE", raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert cache.folder() == (Path(place) if place else None)
+    assert kept_things.folder() == (Path(place) if place else None)
 
 
 def test_whole_numbers_beyond_64_bits_and_other_types_come_back_as_they_were(warehouse: Path, kept: Path) -> None:
