@@ -5,18 +5,21 @@ probes, provider faults, labels of several tokens, sampled options, lost probes 
 """
 
 import json
+import math
 import random
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from analysis import session
 from generator.ingest import ingest
-from tests.independent.rollout_measures import VIEWS, difference
+from tests.independent.rollout_measures import VIEWS, difference, item_means
 from tests.independent.rollouts import Rollouts, Row
 
 STUDIES = {
@@ -179,6 +182,50 @@ def test_a_figure_lies_within_its_interval(made: dict[str, tuple[list[Row], Path
     known = [(low, figure, high) for low, figure, high in ends if low is not None]
     assert len(known) > len(ends) / 4
     assert all(low - 1e-12 <= figure <= high + 1e-12 and low < high for low, figure, high in known)
+
+
+P = 2**31 - 1
+
+
+def draws(n: int, resamples: int) -> np.ndarray[Any, Any]:
+    """How often each of n clusters is drawn, one row a resample: the draws that `stat.weight` declares, at seed 0."""
+    starts = [pow(resample * 1597334677 % P, 5, P) for resample in range(resamples)]
+    drawn = [[pow((start + i * 747796405 + 1) % P, 5, P) % n for i in range(n)] for start in starts]
+    return np.array([np.bincount(row, minlength=n) for row in drawn], dtype=float)
+
+
+def ends(weights: np.ndarray[Any, Any], by_cluster: Mapping[str, list[float]], clusters: list[str]) -> tuple[float, float]:
+    """The percentile interval of the mean of all values, from resampled clusters."""
+    sums = weights @ np.array([[math.fsum(by_cluster.get(cluster, [])), len(by_cluster.get(cluster, []))] for cluster in clusters])
+    low, high = np.quantile([total / n for total, n in sums if n], [0.025, 0.975])
+    return float(low), float(high)
+
+
+@pytest.mark.parametrize("study", ["default", "spoilt", "spoilt again"])
+def test_intervals_are_those_of_the_declared_draws(made: dict[str, tuple[list[Row], Path]], study: str) -> None:
+    rows, warehouse = made[study]
+    oracle = Rollouts(rows)
+    clusters = sorted({item["cluster_id"] for item in oracle.items.values()})
+    weights = draws(len(clusters), 400)
+    wanted: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for call in oracle.calls:
+        if (call["arm"], call["replicate"]) == ("tool", 0) and call["veg"] is not None:
+            wanted["veg_summary", "veg", call["model_id"]][call["cluster_id"]].append(call["veg"])
+            wanted["veg_summary", "substantial", call["model_id"]][call["cluster_id"]].append(float(abs(call["veg"]) > 0.1))
+    tool, direct = (item_means(oracle, arm, "free") for arm in ("tool", "direct"))
+    for key in tool.keys() & direct.keys():
+        cluster = oracle.items[key[3]]["cluster_id"]
+        wanted["policy_effect", "ate", key[0]][cluster].append(tool[key] - direct[key])
+        wanted["policy_effect", "accuracy_tool", key[0]][cluster].append(tool[key])
+    with session.open(warehouse, {"stat.resamples": "400"}) as opened:
+        got = {
+            (view, row["model_id"]): row
+            for view in ("veg_summary", "policy_effect")
+            for row in opened.rows(f"SELECT * FROM tooluse.{view}")
+        }
+    for (view, column, model), by_cluster in wanted.items():
+        row = got[view, model]
+        assert (row[f"{column}_low"], row[f"{column}_high"]) == pytest.approx(ends(weights, by_cluster, clusters), abs=1e-12)
 
 
 def _differences(got: list[Row], expected: list[Row]) -> Iterator[str]:

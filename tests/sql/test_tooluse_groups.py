@@ -193,3 +193,11 @@ def test_two_models_are_compared_by_the_shift_of_groups_on_the_items_of_both() -
     assert pick(rows, "model_id", "base_model_id", "n_items", "calibrated_shift", "miscalibrated_shift", "improved") == [
         ("better", "m", 2, 0.5, -0.5, True), ("m", "better", 2, -0.5, 0.5, False),
     ]  # fmt: skip
+
+
+def test_contributions_that_do_not_add_up_are_found() -> None:
+    assert run("quality.contribution", study_of_groups().given) == []
+    about = {"model_id": "m", "thinking": False, "task": "vstar", "tau_sat": 0.95, "epsilon": 0.01, "ate": 0.3}
+    rows = [{**about, "mode": mode, "contribution": part, "share": 0.5} for mode, part in (("cwl", 0.1), ("lwp", 0.1))]
+    (found,) = run("quality.contribution", {"tooluse.decomposed": rows})
+    assert (found["contributions"], found["ate"], found["shares"]) == (pytest.approx(0.2), 0.3, 1.0)
