@@ -177,7 +177,7 @@ FIGURES: dict[str, PaperFigure] = {
     for figure in [
         PaperFigure(
             "2",
-            "Predicted against executed change, by model (a point: a task and the input shown)",
+            "Predicted against executed change, by model (a point: a task and input)",
             CELLS,
             ("predicted_change", "executed_change"),
             ASKED,

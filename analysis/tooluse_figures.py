@@ -130,7 +130,7 @@ def _positions(figure: Figure, rows: Sequence[Row]) -> None:
         percent(line[1], "y")
         task = f"{name('task', cells[0])}: "
         line[0].set(title=f"{task}(a) mean VEG by position", ylabel="VEG")
-        line[1].set(title=f"{task}(b) calls begun saturated (POER)", ylabel="%")
+        line[1].set(title=f"{task}(b) calls begun though sure", ylabel="POER (%)")
         _counts(line[0], models, POSITIONS, lambda row: f"{row['n_veg']:,} / {row['n_unsaturated']:,}", named=True)
         _counts(line[1], models, POSITIONS[1:], lambda row: f"{row['n_later'] or 0:,}", named=False)
     entries = [key(look, name("model_id", part[0])) for part, look in zip(grouped(MODEL, rows), looks.values(), strict=True)]
@@ -184,7 +184,7 @@ FIGURES: dict[str, PaperFigure] = {
     for figure in [
         PaperFigure(
             "s1",
-            "Accuracy against completion tokens, from direct inference to tool use",
+            "Accuracy against tokens, direct and tool use",
             "SELECT * FROM tooluse.policy_effect ORDER BY task, model_id, thinking",
             ("tokens_tool", "tokens_direct"),
             "finished rollouts of the arms direct and tool whose completions say how many tokens they took",
