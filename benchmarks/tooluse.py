@@ -31,8 +31,8 @@ def _reply(content: str) -> str:
 ANSWERED = _reply("<think>it is there</think><answer>A</answer>")
 CALLED = _reply("<think>I think it is B, but let me look</think><tool_call>1</tool_call>")
 BOX = '{"bbox_2d": [10, 10, 90, 90]}'
-READING = """{"choices": [{"message": {"content": "?"}, "logprobs": {"content": [{"token": "token_id:349", "logprob": -2.5, "top_logprobs": [
-{"token": "token_id:349", "logprob": -2.5}, {"token": "token_id:39", "logprob": %s}, {"token": "token_id:40", "logprob": %s},
+READING = """{"choices": [{"message": {"content": "?"}, "logprobs": {"content": [{"token": "token_id:349", "logprob": -2.5,
+"top_logprobs": [{"token": "token_id:349", "logprob": -2.5}, {"token": "token_id:39", "logprob": %s}, {"token": "token_id:40", "logprob": %s},
 {"token": "token_id:41", "logprob": %s}, {"token": "token_id:42", "logprob": %s}]}]}}]}"""
 
 LOAD = f"""
@@ -74,7 +74,7 @@ INSERT INTO rollout BY NAME SELECT rollout_id, 1 AS attempt, 12 AS max_calls, 'a
 
 INSERT INTO probe BY NAME
 SELECT rollout_id, turn, 0 AS call_index, stage, draw, 1 AS attempt, '{{"A": [39], "B": [40], "C": [41], "D": [42]}}' AS options,
-    200 AS http_status, printf('{READING.replace("%s", "%.12f")}', -0.1 - 6 * random(), -0.1 - 6 * random(), -0.1 - 6 * random(), -0.1) AS response
+    200 AS http_status, printf('{READING.replace("%s", "%.12f")}', -6 * random(), -6 * random(), -6 * random(), -0.1) AS response
 FROM turn_load
 CROSS JOIN (
     VALUES ('before', 0), ('real', 0), ('counterfactual', 1), ('counterfactual', 2), ('counterfactual', 3)
