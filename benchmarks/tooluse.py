@@ -32,7 +32,8 @@ ANSWERED = _reply("<think>it is there</think><answer>A</answer>")
 CALLED = _reply("<think>I think it is B, but let me look</think><tool_call>1</tool_call>")
 BOX = '{"bbox_2d": [10, 10, 90, 90]}'
 READING = """{"choices": [{"message": {"content": "?"}, "logprobs": {"content": [{"token": "token_id:349", "logprob": -2.5,
-"top_logprobs": [{"token": "token_id:349", "logprob": -2.5}, {"token": "token_id:39", "logprob": %s}, {"token": "token_id:40", "logprob": %s},
+"top_logprobs": [{"token": "token_id:349", "logprob": -2.5}, {"token": "token_id:39", "logprob": %s},
+{"token": "token_id:40", "logprob": %s},
 {"token": "token_id:41", "logprob": %s}, {"token": "token_id:42", "logprob": %s}]}]}}]}"""
 
 LOAD = f"""
