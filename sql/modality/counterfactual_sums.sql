@@ -4,7 +4,7 @@
 WITH cluster_count AS (
     SELECT
         task, concat_ws('|', task, model_id, thinking, arm, claim) AS cell, cluster_id, count(*)::DOUBLE AS n_items,
-        count_if(agreed)::DOUBLE AS n_agreed, count_if(copied)::DOUBLE AS n_copied
+        count(*) FILTER (WHERE agreed)::DOUBLE AS n_agreed, count(*) FILTER (WHERE copied)::DOUBLE AS n_copied
     FROM modality.counterfactual_item
     GROUP BY task, cell, cluster_id
 ),

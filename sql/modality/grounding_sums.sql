@@ -5,7 +5,7 @@
 WITH scored AS (
     SELECT
         task, concat_ws('|', task, model_id, thinking) AS cell, cluster_id, count(*)::DOUBLE AS n_items,
-        count_if(golden_correct)::DOUBLE AS n_golden, count_if(other_correct)::DOUBLE AS n_other
+        count(*) FILTER (WHERE golden_correct)::DOUBLE AS n_golden, count(*) FILTER (WHERE other_correct)::DOUBLE AS n_other
     FROM modality.grounding_item
     WHERE golden_correct IS NOT NULL AND other_correct IS NOT NULL
     GROUP BY task, cell, cluster_id
@@ -13,8 +13,8 @@ WITH scored AS (
 included AS (
     SELECT
         task, concat_ws('|', task, model_id, thinking) AS cell, cluster_id, count(*)::DOUBLE AS n_items,
-        count_if(stated = evidence)::DOUBLE AS n_aligned_stated, count_if(executed = evidence)::DOUBLE AS n_aligned_executed,
-        count_if(stated IN ('A', 'B'))::DOUBLE AS n_single_stated, count_if(executed IN ('A', 'B'))::DOUBLE AS n_single_executed
+        count(*) FILTER (WHERE stated = evidence)::DOUBLE AS n_aligned_stated, count(*) FILTER (WHERE executed = evidence)::DOUBLE AS n_aligned_executed,
+        count(*) FILTER (WHERE stated IN ('A', 'B'))::DOUBLE AS n_single_stated, count(*) FILTER (WHERE executed IN ('A', 'B'))::DOUBLE AS n_single_executed
     FROM modality.grounding_item
     WHERE stated IS NOT NULL
     GROUP BY task, cell, cluster_id
@@ -23,10 +23,10 @@ restored AS (
     SELECT
         item.task, concat_ws('|', item.task, item.model_id, item.thinking, CASE WHEN item.arm = evidence.evidence THEN 'golden' ELSE 'other' END) AS cell,
         item.cluster_id, count(*)::DOUBLE AS n_items,
-        count_if(item.predicted_changed)::DOUBLE AS n_predicted, count_if(item.executed_changed)::DOUBLE AS n_executed,
-        count(item.claimed_insufficient)::DOUBLE AS n_flagged, count_if(item.claimed_insufficient)::DOUBLE AS n_claimed,
-        count_if(item.executed_changed AND item.claimed_insufficient IS NOT NULL)::DOUBLE AS n_changed,
-        count_if(item.executed_changed AND item.claimed_insufficient)::DOUBLE AS n_hit
+        count(*) FILTER (WHERE item.predicted_changed)::DOUBLE AS n_predicted, count(*) FILTER (WHERE item.executed_changed)::DOUBLE AS n_executed,
+        count(item.claimed_insufficient)::DOUBLE AS n_flagged, count(*) FILTER (WHERE item.claimed_insufficient)::DOUBLE AS n_claimed,
+        count(*) FILTER (WHERE item.executed_changed AND item.claimed_insufficient IS NOT NULL)::DOUBLE AS n_changed,
+        count(*) FILTER (WHERE item.executed_changed AND item.claimed_insufficient)::DOUBLE AS n_hit
     FROM modality.prospective_item AS item
     INNER JOIN modality.evidence AS evidence USING (item_id)
     GROUP BY item.task, cell, item.cluster_id

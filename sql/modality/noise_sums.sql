@@ -11,6 +11,6 @@ WITH read_item AS (
 )
 SELECT
     task, CAST(NULL AS VARCHAR) AS pool, cell, 'flip_rate' AS statistic, 'rate' AS kind, cluster_id,
-    count_if(flipped)::DOUBLE AS numerator, count(*)::DOUBLE AS denominator
+    count(*) FILTER (WHERE flipped)::DOUBLE AS numerator, count(*)::DOUBLE AS denominator
 FROM read_item
 GROUP BY task, cell, cluster_id

@@ -5,7 +5,7 @@
 WITH cluster_count AS (
     SELECT
         task, thinking, concat_ws('|', task, model_id, thinking, arm) AS cell, concat_ws('|', task, thinking) AS pool, cluster_id,
-        count(*)::DOUBLE AS n_items, count_if(predicted_changed)::DOUBLE AS n_predicted_changed, count_if(executed_changed)::DOUBLE AS n_executed_changed
+        count(*)::DOUBLE AS n_items, count(*) FILTER (WHERE predicted_changed)::DOUBLE AS n_predicted_changed, count(*) FILTER (WHERE executed_changed)::DOUBLE AS n_executed_changed
     FROM modality.prospective_item
     GROUP BY task, thinking, model_id, arm, cluster_id
 )

@@ -4,6 +4,6 @@
 -- serves: the intervals of Table 8 of seed 000
 SELECT
     task, concat(task, '|', thinking, '|', wiring, ',all|', thinking, '|', wiring) AS pool, concat_ws('|', task, model_id, thinking, arm, wiring) AS cell,
-    'executed_change' AS statistic, 'rate' AS kind, cluster_id, count_if(executed_changed)::DOUBLE AS numerator, count(*)::DOUBLE AS denominator
+    'executed_change' AS statistic, 'rate' AS kind, cluster_id, count(*) FILTER (WHERE executed_changed)::DOUBLE AS numerator, count(*)::DOUBLE AS denominator
 FROM modality.prospective_wiring_item
 GROUP BY task, model_id, thinking, arm, wiring, cluster_id

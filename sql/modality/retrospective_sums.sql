@@ -10,7 +10,7 @@ WITH attributed_item AS (
 attribution_count AS (
     SELECT
         item.task, item.cell, item.cluster_id, attributions.attribution, count(*)::DOUBLE AS n_items,
-        count_if(item.stated = attributions.attribution)::DOUBLE AS n_stated, count_if(item.executed = attributions.attribution)::DOUBLE AS n_executed
+        count(*) FILTER (WHERE item.stated = attributions.attribution)::DOUBLE AS n_stated, count(*) FILTER (WHERE item.executed = attributions.attribution)::DOUBLE AS n_executed
     FROM attributed_item AS item
     CROSS JOIN (VALUES ('A'), ('B'), ('both'), ('either')) AS attributions (attribution)
     GROUP BY item.task, item.cell, item.cluster_id, attributions.attribution
@@ -18,7 +18,7 @@ attribution_count AS (
 pair_count AS (
     SELECT
         item.task, item.cell, item.cluster_id, concat_ws('|', 'joint', said.stated, did.executed) AS pair, count(*)::DOUBLE AS n_items,
-        count_if(item.stated = said.stated AND item.executed = did.executed)::DOUBLE AS n
+        count(*) FILTER (WHERE item.stated = said.stated AND item.executed = did.executed)::DOUBLE AS n
     FROM attributed_item AS item
     CROSS JOIN (VALUES ('A'), ('B'), ('both'), ('either')) AS said (stated)
     CROSS JOIN (VALUES ('A'), ('B'), ('both'), ('either')) AS did (executed)
@@ -34,7 +34,7 @@ contribution AS (
     UNION ALL
     SELECT task, cell, pair, 'rate', cluster_id, n, n_items FROM pair_count
     UNION ALL
-    SELECT task, cell, 'agreement', 'rate', cluster_id, count_if(stated = executed)::DOUBLE, count(*)::DOUBLE
+    SELECT task, cell, 'agreement', 'rate', cluster_id, count(*) FILTER (WHERE stated = executed)::DOUBLE, count(*)::DOUBLE
     FROM attributed_item
     GROUP BY task, cell, cluster_id
 )

@@ -14,13 +14,13 @@ WITH answer AS (
 ),
 attempted AS (
     SELECT
-        task, cell, template, metric, cluster_id, count(*)::DOUBLE AS n_items, count_if(correct)::DOUBLE AS n_correct, sum(score)::DOUBLE AS score
+        task, cell, template, metric, cluster_id, count(*)::DOUBLE AS n_items, count(*) FILTER (WHERE correct)::DOUBLE AS n_correct, sum(score)::DOUBLE AS score
     FROM answer
     GROUP BY task, cell, template, metric, cluster_id
 ),
 paired AS (
     SELECT
-        task, pool, cell, cluster_id, count_if(template = 'plain')::DOUBLE AS n_items, sum(score) FILTER (WHERE template = 'plain')::DOUBLE AS score_plain,
+        task, pool, cell, cluster_id, count(*) FILTER (WHERE template = 'plain')::DOUBLE AS n_items, sum(score) FILTER (WHERE template = 'plain')::DOUBLE AS score_plain,
         sum(score) FILTER (WHERE template = 'assess')::DOUBLE AS score_assess,
         sum(CASE WHEN template = 'plain' THEN -score ELSE score END)::DOUBLE AS cost
     FROM answer
@@ -48,7 +48,7 @@ contribution AS (
     UNION ALL
     SELECT task, pool, cell, 'cost', 'difference', cluster_id, cost, n_items FROM paired
     UNION ALL
-    SELECT task, pool, cell, 'answer_moved', 'rate', cluster_id, count_if(moved)::DOUBLE, count(*)::DOUBLE FROM read_item
+    SELECT task, pool, cell, 'answer_moved', 'rate', cluster_id, count(*) FILTER (WHERE moved)::DOUBLE, count(*)::DOUBLE FROM read_item
     GROUP BY task, pool, cell, cluster_id
 )
 SELECT task, pool, cell, statistic, kind, cluster_id, numerator, denominator

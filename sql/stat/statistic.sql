@@ -1,8 +1,9 @@
 -- grain: one row is one statistic of one cell, as a point, and where it travels in the bootstrap.
 -- columns: as stat.series
 -- serves: read over a family of sums (see stat.sums)
--- The sums are taken as decimals, so that an estimate does not depend on the order of the rows. Statistics of a task with equal denominators form bundles, equal numerators share a place; vectors are told apart by a hash over their clusters
--- (of one text each: a hash of two values is linear in theirs, and vectors that differ by a permutation would be taken for equal).
+-- The sums are taken as decimals, so that an estimate does not depend on the order of the rows. Statistics of a task with equal denominators form
+-- bundles, equal numerators share a place; vectors are told apart by a hash over their clusters (a hash of a hash: `hash` of two columns is linear in
+-- theirs, so that the same numbers in other clusters would be taken for equal).
 WITH total AS (
     SELECT
         task, cell, statistic, max(pool) AS pool, max(kind) AS kind,
@@ -10,8 +11,8 @@ WITH total AS (
         sum(numerator * numerator) AS aa, sum(numerator * denominator) AS ab, sum(denominator * denominator) AS bb,
         count(*) FILTER (WHERE denominator > 0) AS n_clusters, max(greatest(abs(numerator), denominator)) AS largest,
         bool_and(numerator = floor(numerator) AND denominator = floor(denominator)) AS is_whole,
-        COALESCE(bit_xor(hash(concat_ws('|', cluster_id, numerator))) FILTER (WHERE numerator <> 0), 0) AS numerators,
-        COALESCE(bit_xor(hash(concat_ws('|', cluster_id, denominator))) FILTER (WHERE denominator <> 0), 0) AS denominators
+        COALESCE(bit_xor(hash(xor(hash(cluster_id), hash(numerator)))) FILTER (WHERE numerator <> 0), 0) AS numerators,
+        COALESCE(bit_xor(hash(xor(hash(cluster_id), hash(denominator)))) FILTER (WHERE denominator <> 0), 0) AS denominators
     FROM stat.sums
     GROUP BY task, cell, statistic
 ),

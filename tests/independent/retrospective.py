@@ -65,6 +65,22 @@ def retrospective(study: Study) -> Iterator[Row]:
             yield {**cell._asdict(), "side": side, "attribution": name, "n": n, "share": rate(n, len(items)), **size(study, items)}
 
 
+def retrospective_difference(study: Study) -> Iterator[Row]:
+    for cell, items in groups(study):
+        for name in ATTRIBUTIONS:
+            n_stated, n_executed = (sum(item[read] == name for item in items) for read in ("stated", "plain"))
+            yield {
+                **cell._asdict(),
+                "attribution": name,
+                **size(study, items),
+                "n_stated": n_stated,
+                "n_executed": n_executed,
+                "stated_share": rate(n_stated, len(items)),
+                "executed_share": rate(n_executed, len(items)),
+                "difference": rate(n_executed - n_stated, len(items)),
+            }
+
+
 def attribution_agreement(study: Study) -> Iterator[Row]:
     for cell, items in groups(study):
         agreement = rate(sum(item["stated"] == item["plain"] for item in items), len(items))

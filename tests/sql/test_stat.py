@@ -9,18 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.independent.resampling import draws
 from tests.sql.literal import run
-
-P = 2**31 - 1
-
-
-def draws(resamples: int, n: int, seed: int = 0) -> np.ndarray:
-    """The clusters drawn in each resample, by the formula of sql/stat/weight.sql in plain Python integers: (resamples, n)."""
-    rows = []
-    for r in range(resamples):
-        h = pow((r * 1597334677 + seed) % P, 5, P)
-        rows.append([pow((h + i * 747796405 + 1) % P, 5, P) % n for i in range(n)])
-    return np.array(rows)
 
 
 def clusters(task: str, n: int, rank: int = 1) -> list[dict[str, Any]]:
@@ -158,3 +148,18 @@ def test_weights_count_how_often_each_cluster_is_drawn() -> None:
     for row in found:
         weights = [weight for quarter in (1, 2, 3, 4) for weight in row[f"weights_{quarter}"]]
         assert weights == [float((wanted[row["resample"]] == k).sum()) for k in range(37)]
+
+
+def test_vectors_that_hold_the_same_numbers_in_other_clusters_are_told_apart() -> None:
+    numerators, ones = [0, 1, 2, 3, 4, 5, 6, 7], [7] * 8
+    denominators = [8, 9, 10, 11, 12, 13, 14, 15]
+    rows = [
+        *(sums("t", "one", numerators, ones) + sums("t", "other", numerators[::-1], ones)),
+        *(sums("t", "one", [1] * 8, denominators, cell="u") + sums("t", "one", [1] * 8, denominators[::-1], cell="v")),
+    ]
+    found = run("stat.interval", {"stat.sums": rows, "stat.cluster": clusters("t", 8)}, {"stat.resamples": "100"})
+    ends = {(row["cell"], row["statistic"]): (row["low"], row["high"]) for row in found}
+    assert ends["cell", "one"] == pytest.approx(expected(numerators, ones, 100)[:2], abs=1e-9)
+    assert ends["cell", "other"] == pytest.approx(expected(numerators[::-1], ones, 100)[:2], abs=1e-9)
+    assert ends["u", "one"] == pytest.approx(expected([1] * 8, denominators, 100)[:2], abs=1e-9)
+    assert ends["v", "one"] == pytest.approx(expected([1] * 8, denominators[::-1], 100)[:2], abs=1e-9)
