@@ -202,7 +202,7 @@ def last_line(log: Path) -> str:
     """The last line of a log that names an error, and is not vLLM's pointer to another; else the last that says anything."""
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
     said = [line for line in lines if re.search(r"\w", line)]
-    errors = [line for line in said if re.search(r"\b\w*(Error|Exception)\b: (?!.*root cause above)|: error: ", line)]
+    errors = [line for line in said if re.search(r"\b\w*(Error|Exception)\b: (?!.*root cause)|: error: ", line)]
     return (errors or said or ["it wrote nothing"])[-1]
 
 
