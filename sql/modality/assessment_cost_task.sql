@@ -6,7 +6,8 @@
 WITH cell AS (
     SELECT
         thinking, task, CASE WHEN arm = 'AB' THEN 'joint' ELSE 'single' END AS arm_type, count(cost) AS n_cells,
-        median(cost) AS cost, min(cost) AS cost_min, max(cost) AS cost_max, count(*) FILTER (WHERE cost_high < 0) AS n_lower, count(*) FILTER (WHERE cost_low > 0) AS n_higher,
+        median(cost) AS cost, min(cost) AS cost_min, max(cost) AS cost_max,
+        count(*) FILTER (WHERE cost_high < 0) AS n_lower, count(*) FILTER (WHERE cost_low > 0) AS n_higher,
         median(answer_moved) AS answer_moved
     FROM modality.assessment_cost
     GROUP BY thinking, task, arm_type

@@ -33,7 +33,8 @@ SELECT
     question.n_aligned_stated::DOUBLE / nullif(question.n_included, 0) AS alignment_stated,
     alignment_stated.low AS alignment_stated_low, alignment_stated.high AS alignment_stated_high, alignment_stated.se AS alignment_stated_se,
     question.n_aligned_executed::DOUBLE / nullif(question.n_included, 0) AS alignment_executed,
-    alignment_executed.low AS alignment_executed_low, alignment_executed.high AS alignment_executed_high, alignment_executed.se AS alignment_executed_se,
+    alignment_executed.low AS alignment_executed_low, alignment_executed.high AS alignment_executed_high,
+    alignment_executed.se AS alignment_executed_se,
     (question.n_aligned_stated - question.n_aligned_executed)::DOUBLE / nullif(question.n_included, 0) AS alignment_delta,
     alignment_delta.low AS alignment_delta_low, alignment_delta.high AS alignment_delta_high, alignment_delta.se AS alignment_delta_se,
     question.n_single_stated::DOUBLE / nullif(question.n_included, 0) AS single_stated,
@@ -41,9 +42,11 @@ SELECT
     question.n_single_executed::DOUBLE / nullif(question.n_included, 0) AS single_executed,
     single_executed.low AS single_executed_low, single_executed.high AS single_executed_high, single_executed.se AS single_executed_se,
     question.n_aligned_stated::DOUBLE / nullif(question.n_single_stated, 0) AS golden_given_single_stated,
-    golden_given_single_stated.low AS golden_given_single_stated_low, golden_given_single_stated.high AS golden_given_single_stated_high, golden_given_single_stated.se AS golden_given_single_stated_se,
+    golden_given_single_stated.low AS golden_given_single_stated_low, golden_given_single_stated.high AS golden_given_single_stated_high,
+    golden_given_single_stated.se AS golden_given_single_stated_se,
     question.n_aligned_executed::DOUBLE / nullif(question.n_single_executed, 0) AS golden_given_single_executed,
-    golden_given_single_executed.low AS golden_given_single_executed_low, golden_given_single_executed.high AS golden_given_single_executed_high, golden_given_single_executed.se AS golden_given_single_executed_se,
+    golden_given_single_executed.low AS golden_given_single_executed_low, golden_given_single_executed.high AS golden_given_single_executed_high,
+    golden_given_single_executed.se AS golden_given_single_executed_se,
     alignment_delta.p AS alignment_delta_p, alignment_delta.few_clusters, alignment_delta.resamples, alignment_delta.seed
 FROM question_count AS question
 LEFT JOIN modality.grounding_interval AS accuracy_golden ON question.cell = accuracy_golden.cell AND accuracy_golden.statistic = 'accuracy_golden'

@@ -1,8 +1,8 @@
 -- grain: one row is one task (or `all`) in one thinking mode under one wiring, over its cells.
 -- columns: thinking, task (`all`: the cells of every task), wiring (mixed|assess|plain), n_cells (with items), predicted_change (median of Table 3's
--- cells), executed_change (median over cells), each with _low and _high (interval of the median), executed_change_min, executed_change_max; n_above, n_on, n_below (cells whose executed rate exceeds,
--- equals, falls short of the predicted one), n_positive (cells with any executed change), n_at_least_mixed (cells whose rate is at least the mixed
--- one), correlation_with_mixed (Pearson over cells, NULL where either side does not vary); few_clusters, resamples, seed (of executed_change)
+-- cells), executed_change (median over cells), each with _low and _high (interval of the median), executed_change_min,
+-- executed_change_max; n_above, n_on, n_below (cells whose executed rate exceeds, equals, falls short of the predicted one), n_positive (cells with any
+-- executed change), n_at_least_mixed (cells whose rate is at least the mixed one), correlation_with_mixed (Pearson over cells, NULL where either side does not vary); few_clusters, resamples, seed (of executed_change)
 -- serves: Table 8 of seed 000 and the counts of A.3
 -- decided: the correlation describes these cells and has no interval.
 -- Rates are compared as whole numbers, so that equal ones are equal; a correlation is rounded, for its sums have no fixed order.

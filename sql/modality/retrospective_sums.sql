@@ -10,7 +10,8 @@ WITH attributed_item AS (
 attribution_count AS (
     SELECT
         item.task, item.cell, item.cluster_id, attributions.attribution, count(*)::DOUBLE AS n_items,
-        count(*) FILTER (WHERE item.stated = attributions.attribution)::DOUBLE AS n_stated, count(*) FILTER (WHERE item.executed = attributions.attribution)::DOUBLE AS n_executed
+        count(*) FILTER (WHERE item.stated = attributions.attribution)::DOUBLE AS n_stated,
+        count(*) FILTER (WHERE item.executed = attributions.attribution)::DOUBLE AS n_executed
     FROM attributed_item AS item
     CROSS JOIN (VALUES ('A'), ('B'), ('both'), ('either')) AS attributions (attribution)
     GROUP BY item.task, item.cell, item.cluster_id, attributions.attribution

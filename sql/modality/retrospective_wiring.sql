@@ -1,7 +1,7 @@
 -- grain: one row is one attribution under one wiring: model (or `pooled`) × thinking × task × wiring × attribution.
 -- columns: model_id (`pooled`: all models of the study together), thinking, task, wiring (plain|assess: the template of the arms that were executed),
--- attribution (A|B|both|either), n_items (item × model), n_clusters, n (executed so), share (n / n_items), n_stated, stated_share (stated so); share and stated_share with _low,
--- _high and _se; few_clusters, resamples, seed
+-- attribution (A|B|both|either), n_items (item × model), n_clusters, n (executed so), share (n / n_items), n_stated, stated_share (stated so);
+-- share and stated_share with _low, _high and _se; few_clusters, resamples, seed
 -- serves: Table 9 of seed 000
 -- decided: stated, plain and assess are read on one common item set, the stated side too (the paper reprints Table 2's).
 WITH asked_model AS (

@@ -20,7 +20,8 @@ attempted AS (
 ),
 paired AS (
     SELECT
-        task, pool, cell, cluster_id, count(*) FILTER (WHERE template = 'plain')::DOUBLE AS n_items, sum(score) FILTER (WHERE template = 'plain')::DOUBLE AS score_plain,
+        task, pool, cell, cluster_id, count(*) FILTER (WHERE template = 'plain')::DOUBLE AS n_items,
+        sum(score) FILTER (WHERE template = 'plain')::DOUBLE AS score_plain,
         sum(score) FILTER (WHERE template = 'assess')::DOUBLE AS score_assess,
         sum(CASE WHEN template = 'plain' THEN -score ELSE score END)::DOUBLE AS cost
     FROM answer

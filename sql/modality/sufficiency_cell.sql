@@ -2,8 +2,8 @@
 -- columns: model_id, thinking, task, arm, n_items, n_clusters, n_claimed_insufficient, n_executed_changed, n_flagged_changed (claimed insufficient
 -- and changed); claimed_insufficient, precision (changed, of the claimed), recall (claimed, of the changed), base_rate (changed, of all: the precision of
 -- a flag placed at random), silent_failure (claimed sufficient and changed, of all), missed (claimed sufficient, of the changed);
--- insufficient_yet_same, sufficient_yet_changed (flags that the model's own counterfactual answer contradicts, of all), self_contradiction (both); each with _low, _high (interval)
--- and _se; few_clusters, resamples, seed (of base_rate)
+-- insufficient_yet_same, sufficient_yet_changed (flags that the model's own counterfactual answer contradicts, of all), self_contradiction
+-- (both); each with _low, _high (interval) and _se; few_clusters, resamples, seed (of base_rate)
 -- serves: Fig. 3 of seed 000 and equation 4; the cells of Table 4; C.2 (the flag against the counterfactual it should agree with)
 -- decided: an empty denominator is NULL; a cell that was asked for and has no item is a row with n_items 0.
 WITH asked_cell AS (
@@ -26,7 +26,8 @@ SELECT
     COALESCE(item.n_claimed_insufficient, 0) AS n_claimed_insufficient, COALESCE(item.n_executed_changed, 0) AS n_executed_changed,
     COALESCE(item.n_flagged_changed, 0) AS n_flagged_changed,
     item.n_claimed_insufficient::DOUBLE / nullif(item.n_items, 0) AS claimed_insufficient,
-    claimed_insufficient.low AS claimed_insufficient_low, claimed_insufficient.high AS claimed_insufficient_high, claimed_insufficient.se AS claimed_insufficient_se,
+    claimed_insufficient.low AS claimed_insufficient_low, claimed_insufficient.high AS claimed_insufficient_high,
+    claimed_insufficient.se AS claimed_insufficient_se,
     item.n_flagged_changed::DOUBLE / nullif(item.n_claimed_insufficient, 0) AS precision,
     precision.low AS precision_low, precision.high AS precision_high, precision.se AS precision_se,
     item.n_flagged_changed::DOUBLE / nullif(item.n_executed_changed, 0) AS recall,
@@ -38,11 +39,14 @@ SELECT
     (item.n_executed_changed - item.n_flagged_changed)::DOUBLE / nullif(item.n_executed_changed, 0) AS missed,
     missed.low AS missed_low, missed.high AS missed_high, missed.se AS missed_se,
     item.n_insufficient_yet_same::DOUBLE / nullif(item.n_items, 0) AS insufficient_yet_same,
-    insufficient_yet_same.low AS insufficient_yet_same_low, insufficient_yet_same.high AS insufficient_yet_same_high, insufficient_yet_same.se AS insufficient_yet_same_se,
+    insufficient_yet_same.low AS insufficient_yet_same_low, insufficient_yet_same.high AS insufficient_yet_same_high,
+    insufficient_yet_same.se AS insufficient_yet_same_se,
     item.n_sufficient_yet_changed::DOUBLE / nullif(item.n_items, 0) AS sufficient_yet_changed,
-    sufficient_yet_changed.low AS sufficient_yet_changed_low, sufficient_yet_changed.high AS sufficient_yet_changed_high, sufficient_yet_changed.se AS sufficient_yet_changed_se,
+    sufficient_yet_changed.low AS sufficient_yet_changed_low, sufficient_yet_changed.high AS sufficient_yet_changed_high,
+    sufficient_yet_changed.se AS sufficient_yet_changed_se,
     (item.n_insufficient_yet_same + item.n_sufficient_yet_changed)::DOUBLE / nullif(item.n_items, 0) AS self_contradiction,
-    self_contradiction.low AS self_contradiction_low, self_contradiction.high AS self_contradiction_high, self_contradiction.se AS self_contradiction_se,
+    self_contradiction.low AS self_contradiction_low, self_contradiction.high AS self_contradiction_high,
+    self_contradiction.se AS self_contradiction_se,
     base_rate.few_clusters, base_rate.resamples, base_rate.seed
 FROM asked_cell AS asked
 LEFT JOIN item_count AS item USING (model_id, thinking, task, arm)

@@ -5,8 +5,10 @@ WITH cluster_count AS (
     SELECT
         task, concat_ws('|', task, thinking) AS pool, concat_ws('|', task, model_id, thinking, arm) AS cell, cluster_id, count(*)::DOUBLE AS n_items,
         count(*) FILTER (WHERE claimed_insufficient)::DOUBLE AS n_claimed, count(*) FILTER (WHERE executed_changed)::DOUBLE AS n_changed,
-        count(*) FILTER (WHERE claimed_insufficient AND executed_changed)::DOUBLE AS n_hit, count(*) FILTER (WHERE NOT claimed_insufficient AND executed_changed)::DOUBLE AS n_missed,
-        count(*) FILTER (WHERE claimed_insufficient AND NOT predicted_changed)::DOUBLE AS n_same, count(*) FILTER (WHERE NOT claimed_insufficient AND predicted_changed)::DOUBLE AS n_moved
+        count(*) FILTER (WHERE claimed_insufficient AND executed_changed)::DOUBLE AS n_hit,
+        count(*) FILTER (WHERE NOT claimed_insufficient AND executed_changed)::DOUBLE AS n_missed,
+        count(*) FILTER (WHERE claimed_insufficient AND NOT predicted_changed)::DOUBLE AS n_same,
+        count(*) FILTER (WHERE NOT claimed_insufficient AND predicted_changed)::DOUBLE AS n_moved
     FROM modality.prospective_item
     WHERE claimed_insufficient IS NOT NULL
     GROUP BY task, pool, cell, cluster_id

@@ -34,7 +34,10 @@ judged AS (
             ELSE 'wilson'
         END AS method,
         CASE WHEN kind = 'difference' THEN estimate ELSE (estimate + zz / (2 * n)) / (1 + zz / n) END AS middle,
-        CASE WHEN kind = 'difference' THEN zz / (n + zz) ELSE z * sqrt(greatest(estimate * (1 - estimate), 0) / n + zz / (4 * n * n)) / (1 + zz / n) END AS half,
+        CASE
+            WHEN kind = 'difference' THEN zz / (n + zz)
+            ELSE z * sqrt(greatest(estimate * (1 - estimate), 0) / n + zz / (4 * n * n)) / (1 + zz / n)
+        END AS half,
         CASE WHEN kind = 'difference' THEN -1.0 ELSE 0.0 END AS least
     FROM drawn
 ),

@@ -9,16 +9,19 @@ WITH series AS MATERIALIZED (
 member AS (
     SELECT cell, dense_rank() OVER (ORDER BY cell) AS cell_rank, bundle, place FROM series
 ),
-mean AS (
+value AS (
     SELECT
         member.cell_rank, resampled.resample,
-        sum(
-            CASE member.place WHEN 1 THEN resampled.value_1 WHEN 2 THEN resampled.value_2 WHEN 3 THEN resampled.value_3 ELSE resampled.value_4 END::DECIMAL(18, 15)
-        )::DOUBLE AS total,
-        count(CASE member.place WHEN 1 THEN resampled.value_1 WHEN 2 THEN resampled.value_2 WHEN 3 THEN resampled.value_3 ELSE resampled.value_4 END) AS n
+        CASE member.place
+            WHEN 1 THEN resampled.value_1 WHEN 2 THEN resampled.value_2 WHEN 3 THEN resampled.value_3 ELSE resampled.value_4
+        END AS value
     FROM stat.resampled AS resampled
     INNER JOIN member ON resampled.bundle = member.bundle
-    GROUP BY member.cell_rank, resampled.resample
+),
+mean AS (
+    SELECT cell_rank, resample, sum(value::DECIMAL(18, 15))::DOUBLE AS total, count(value) AS n
+    FROM value
+    GROUP BY cell_rank, resample
 )
 SELECT cell.cell, mean.resample, mean.total / nullif(mean.n, 0) AS value
 FROM mean

@@ -4,6 +4,7 @@
 -- (name of the estimate), kind (`rate`: in [0, 1]; `difference`: of two rates, in [-1, 1]), cluster_id, numerator, denominator (the estimate is sum of
 -- numerators / sum of denominators; a cluster that is left out contributes 0 to both)
 SELECT
-    CAST(NULL AS VARCHAR) AS task, CAST(NULL AS VARCHAR) AS pool, CAST(NULL AS VARCHAR) AS cell, CAST(NULL AS VARCHAR) AS statistic, CAST(NULL AS VARCHAR) AS kind,
+    CAST(NULL AS VARCHAR) AS task, CAST(NULL AS VARCHAR) AS pool, CAST(NULL AS VARCHAR) AS cell, CAST(NULL AS VARCHAR) AS statistic,
+    CAST(NULL AS VARCHAR) AS kind,
     CAST(NULL AS VARCHAR) AS cluster_id, CAST(NULL AS DOUBLE) AS numerator, CAST(NULL AS DOUBLE) AS denominator
 WHERE FALSE
