@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+if TYPE_CHECKING:
+    from generator.run import Result
 
 ParamsOption = Annotated[Path, typer.Option("--params", metavar="PATH", help="The file that describes the studies.")]
 DataOption = Annotated[Path, typer.Option("--data", metavar="FOLDER", help="The folder that holds items/ and images/.")]
 WarehouseOption = Annotated[Path, typer.Option("--warehouse", metavar="PATH", help="The warehouse.")]
 StudyOption = Annotated[list[str] | None, typer.Option("--study", metavar="NAME", help="Only this study. Repeatable.")]
+ModelOption = Annotated[list[str] | None, typer.Option("--model", metavar="NAME", help="Call only this model. Repeatable.")]
+ConcurrencyOption = Annotated[int | None, typer.Option("--concurrency", min=1, help="Requests in flight; by default the study's.")]
+StageOption = Annotated[Literal["rollouts", "probes", "verdicts"] | None, typer.Option("--only", help="Only this part of the work.")]
 
 PARAMS, DATA, WAREHOUSE = Path("params.yaml"), Path("data"), Path("data/warehouse.duckdb")
 
 
 def register(app: typer.Typer) -> None:
     """Add the writing commands to the application."""
-    for command in (items, generate, ingest, status, doctor):
+    for command in (items, generate, rollout, ingest, status, doctor):
         app.command()(command)
 
 
@@ -37,31 +45,40 @@ def items(params: ParamsOption = PARAMS, data: DataOption = DATA) -> None:
 
 def generate(
     study: StudyOption = None,
-    model: Annotated[list[str] | None, typer.Option("--model", metavar="NAME", help="Call only this model. Repeatable.")] = None,
-    concurrency: Annotated[int | None, typer.Option("--concurrency", min=1, help="Requests in flight; by default the study's.")] = None,
+    model: ModelOption = None,
+    concurrency: ConcurrencyOption = None,
     params: ParamsOption = PARAMS,
     warehouse: WarehouseOption = WAREHOUSE,
     data: DataOption = DATA,
 ) -> None:
-    """Run studies: ask models, store every response.
+    """Run modality studies: ask models, store every response.
 
     Only what is not settled is asked. Run it again to go on after a stop, or to retry what failed.
     """
     from generator import generate as running
 
-    command = " ".join(["vlmaudit generate", *(f"--study {name}" for name in study or ()), *(f"--model {name}" for name in model or ())])
-    options = running.Options(tuple(model or ()), concurrency, command, _note)
-    try:
-        results = running.generate(params, study or (), warehouse, data, options)
-    except KeyboardInterrupt:
-        _note("all that was received is stored; the same command goes on from here")
-        raise
-    for result in results:
-        print(f"{result.study}: {result.settled:,} of {result.requests:,} requests settled, {result.stored:,} exchanges in this run")
-        for failures in result.failures:
-            print(f"  {failures}")
-        if result.failures:
-            print("  run the same command again to retry what failed")
+    options = running.Options(tuple(model or ()), concurrency, _command("generate", study, model), _note)
+    _run(partial(running.generate, params, study or (), warehouse, data, options), "requests")
+
+
+def rollout(
+    study: StudyOption = None,
+    model: ModelOption = None,
+    concurrency: ConcurrencyOption = None,
+    only: StageOption = None,
+    params: ParamsOption = PARAMS,
+    warehouse: WarehouseOption = WAREHOUSE,
+    data: DataOption = DATA,
+) -> None:
+    """Run tool-use studies: let models crop, probe what they saw, have answers judged.
+
+    Only what is not settled is asked. Run it again to go on after a stop, or to retry what failed.
+    """
+    from generator import run, tool_use
+
+    stages = (only,) if only else run.STAGES
+    options = run.Options(tuple(model or ()), concurrency, _command("rollout", study, model), _note, stages=stages)
+    _run(partial(tool_use.rollout, params, study or (), warehouse, data, options), "rollouts")
 
 
 def ingest(
@@ -114,6 +131,25 @@ def doctor(params: ParamsOption = PARAMS, warehouse: WarehouseOption = WAREHOUSE
     for finding in findings:
         print(finding)
     return 3 if any(finding.is_fault for finding in findings) else 0
+
+
+def _command(name: str, studies: list[str] | None, models: list[str] | None) -> str:
+    chosen = [*(f"--study {study}" for study in studies or ()), *(f"--model {model}" for model in models or ())]
+    return " ".join([f"vlmaudit {name}", *chosen])
+
+
+def _run(running: Callable[[], list[Result]], what: str) -> None:
+    try:
+        results = running()
+    except KeyboardInterrupt:
+        _note("all that was received is stored; the same command goes on from here")
+        raise
+    for result in results:
+        print(f"{result.study}: {result.settled:,} of {result.requests:,} {what} settled, {result.stored:,} exchanges in this run")
+        for failures in result.failures:
+            print(f"  {failures}")
+        if result.failures:
+            print("  run the same command again to retry what failed")
 
 
 def _note(line: str) -> None:

@@ -69,6 +69,13 @@ def images(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
             yield from (part["image_url"] for part in message["content"] if part["type"] == "image_url")
 
 
+def with_image(messages: Sequence[Chat], place: int, image_sha256: str) -> list[Chat]:
+    """The messages with another image in the place of one, counted from 0."""
+    changed = copy.deepcopy(list(messages))
+    list(images(changed))[place]["url"] = DIGEST + image_sha256
+    return changed
+
+
 @dataclass(frozen=True)
 class Exchange:
     """One turn that was answered by observations: the messages before it, what the model said, what it was told."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 
 from generator import grid, run
+from generator.grid import Cell
 from generator.record import CellCall
-from generator.run import Batch, Options, Result, Run
-from generator.settled import unsettled
+from generator.run import Options, Result, Run
 from generator.study import Modality
 
 __all__ = ["Options", "Result", "generate"]
@@ -27,23 +26,11 @@ class _Generation(Run):
     asks = Modality
 
     def run(self) -> Result:
-        """Pass by pass, until all are settled or have taken their attempts."""
+        """Ask for every cell of the grid."""
         self.ask_for()
         with self.progress:
-            while todo := self._todo(unsettled(*self.asked)):
-                self.send([Batch(calls[0].model, calls[0].most, calls) for calls in _by_model(todo)])
+            self.settle(self.cells, self._call)
         return self.result()
 
-    def _todo(self, left: Mapping[str, int]) -> list[CellCall]:
-        """The calls of the next pass. Each takes at least one exchange, so that the passes end."""
-        used = self.recorder.exchanges
-        open_cells = [cell for cell in self.cells if cell.request_key in left and used[cell.request_key] < self.study.attempts]
-        most = min((self.study.attempts - used[cell.request_key] for cell in open_cells), default=0)
-        tally = self.recorder.tally
-        tally.total, tally.done = len(self.cells), len(self.cells) - len(left)
-        tally.failed = len(left) - len(open_cells)
-        return [CellCall.of(cell, partial(grid.body, cell, self.data), left[cell.request_key], most) for cell in open_cells]
-
-
-def _by_model(calls: Sequence[CellCall]) -> list[list[CellCall]]:
-    return [list(group) for _, group in groupby(calls, key=lambda call: call.model.model_id)]
+    def _call(self, cell: Cell, stored: int, most: int) -> CellCall:
+        return CellCall.of(cell, partial(grid.body, cell, self.data), stored, most)

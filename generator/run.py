@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 from analysis import session
 from analysis.errors import LockedError, ProviderError, UsageError
@@ -28,6 +30,8 @@ from generator.warehouse import Writer
 TICK_S = 0.1  # how often what has arrived is made durable
 MERGE_S = 2.0  # how often it is merged, so that readers see it
 MERGE_RECORDS = 500
+Stage = Literal["rollouts", "probes", "verdicts"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
 COMMANDS = {"modality": "vlmaudit generate", "tool_use": "vlmaudit rollout"}  # what runs the studies of a protocol
 
 
@@ -44,13 +48,16 @@ class Result:
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may choose for one run: only these models (all when empty), and how many requests in flight (the study's when None)."""
+    """What a user may choose for one run: only these models (all when empty), how many requests in flight (the study's when None), and of
+    a tool-use study only these stages.
+    """
 
     models: tuple[str, ...] = ()
     concurrency: int | None = None
     command: str = "vlmaudit generate"
     say: Callable[[str], None] | None = None
     clock: Clock | None = None
+    stages: tuple[Stage, ...] = STAGES
 
 
 class Batch(NamedTuple):
@@ -70,6 +77,7 @@ class Run:
         self.study, self.registry, self.data, self.writer, self.servers, self.options = each, registry, data, writer, servers, options
         self.recorder = Recorder(writer.journal, run_row(each.name, options.command))
         self.progress = Progress(each.name, options.say)
+        self.say = options.say or (lambda line: print(line, file=sys.stderr, flush=True))
         self.cells: list[Cell] = []
         self.is_spent = False
         self.not_before: dict[str, float] = {}  # until when a model's server wants no request; the next pass has a client of its own
@@ -107,6 +115,29 @@ class Run:
     def whole_grid(self, cells: list[Cell]) -> list[Cell]:
         """All that the grid asks for, given what it asks for from the start."""
         return cells
+
+    def settle(self, cells: Sequence[Cell], call: Callable[[Cell, int, int], Call]) -> None:
+        """Ask for cells of one request each, pass by pass, until all are settled or have taken their attempts.
+
+        `call` makes the call for a cell of which so many attempts are stored, in at most so many exchanges.
+        """
+        path, name, _ = self.asked
+        while todo := self._todo(cells, unsettled(path, name, cells), call):
+            groups = [list(group) for _, group in groupby(todo, key=lambda made: made.model.model_id)]
+            self.send([Batch(group[0].model, group[0].most, group) for group in groups])
+
+    def _todo(self, cells: Sequence[Cell], left: Mapping[str, int], call: Callable[[Cell, int, int], Call]) -> list[Call]:
+        """The calls of the next pass. Each takes at least one exchange, so that the passes end."""
+        used = self.recorder.exchanges
+        open_cells = [cell for cell in cells if cell.request_key in left and used[cell.request_key] < self.study.attempts]
+        most = min((self.study.attempts - used[cell.request_key] for cell in open_cells), default=0)
+        self.show(len(cells), len(cells) - len(left), len(left) - len(open_cells))
+        return [call(cell, left[cell.request_key], most) for cell in open_cells]
+
+    def show(self, total: int, done: int, failed: int = 0) -> None:
+        """Set what the progress is counted from."""
+        tally = self.recorder.tally
+        tally.total, tally.done, tally.failed = total, done, failed
 
     def send(self, batches: Sequence[Batch]) -> None:
         """Send and store all calls, then merge. What is missing (a key, vLLM) is said before anything is sent."""

@@ -17,9 +17,9 @@ from generator.grid import Cell
 from generator.warehouse import quoted
 
 UNSETTLED = """
-    SELECT settled.request_key, COALESCE(max(completion.attempt), 0) AS attempt
+    SELECT settled.request_key, COALESCE(max(completion.attempt), max(settled.attempts)) AS attempt
     FROM arm.settled AS settled
-    LEFT JOIN raw.completion AS completion ON settled.request_key = completion.request_key
+    LEFT JOIN raw.completion AS completion ON settled.request_key = completion.request_key AND completion.protocol <> 'tool_use'
     WHERE NOT settled.settled
     GROUP BY settled.request_key
 """
@@ -50,7 +50,7 @@ class Failures:
 
 
 def unsettled(path: Path, study: str, cells: Iterable[Cell]) -> dict[str, int]:
-    """The requests that need a call, with the highest attempt stored (0: none was made)."""
+    """The requests that need a call, with the highest attempt stored (0: none was made); of a rollout, the attempts that were begun."""
     with asking(path, study, cells) as reading:
         return {row["request_key"]: row["attempt"] for row in reading.rows(UNSETTLED)}
 
@@ -78,10 +78,10 @@ def asking(path: Path, study: str, cells: Iterable[Cell] | None = None) -> Itera
             DROP TABLE raw.main.completion;
             CREATE VIEW raw.main.completion AS
             SELECT * FROM stored.main.completion WHERE rowid IN (SELECT place FROM memory.main.own);
-            DROP TABLE raw.main.item;
-            CREATE VIEW raw.main.item AS SELECT * FROM stored.main.item;
             """
         )
+        for table in ("item", "rollout", "observation", "probe"):
+            connection.execute(f"DROP TABLE raw.main.{table}; CREATE VIEW raw.main.{table} AS SELECT * FROM stored.main.{table}")
         yield session.on(connection, {"study": study})
     finally:
         connection.close()

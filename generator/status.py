@@ -26,7 +26,7 @@ STATE = """
     GROUP BY ALL
     ORDER BY study, model_id, thinking, task, arm, template
 """
-# What the missing requests would take, at the mean of the answers stored for the same condition; NULL where none says.
+# What the missing requests would take, at the mean of the answers (or rollouts) stored for the same condition; NULL where none says.
 ESTIMATE = """
     WITH missing AS (
         SELECT study, model_id, thinking, task, arm, template, count(*) AS requests
@@ -37,10 +37,10 @@ ESTIMATE = """
     answered AS (
         SELECT
             model_id, thinking, task, arm, template,
-            sum(prompt_tokens) / nullif(count(prompt_tokens), 0) AS prompt_tokens,
-            sum(completion_tokens) / nullif(count(completion_tokens), 0) AS completion_tokens,
-            sum(cost_usd) / nullif(count(cost_usd), 0) AS cost_usd
-        FROM stored.completion
+            sum(prompt_tokens) / nullif(count(DISTINCT one) FILTER (prompt_tokens IS NOT NULL), 0) AS prompt_tokens,
+            sum(completion_tokens) / nullif(count(DISTINCT one) FILTER (completion_tokens IS NOT NULL), 0) AS completion_tokens,
+            sum(cost_usd) / nullif(count(DISTINCT one) FILTER (cost_usd IS NOT NULL), 0) AS cost_usd
+        FROM (SELECT *, CASE WHEN protocol = 'tool_use' THEN rollout_id ELSE completion_id END AS one FROM stored.completion)
         GROUP BY ALL
     )
     SELECT

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, Protocol
 
 from generator.subjects.question import MalformedError, Question, digest, read
 
@@ -32,7 +32,26 @@ class Speech:
     reasoning_field: str = "reasoning"
 
 
+class Asked(Protocol):
+    """What a completion says of its request."""
+
+    @property
+    def model(self) -> str:
+        """The model that was asked."""
+
+    @property
+    def identity(self) -> str:
+        """A digest of all that may move the reply."""
+
+    def words(self) -> int:
+        """How many words of text the prompt holds."""
+
+    def pictures(self) -> int:
+        """How many images the prompt holds."""
+
+
 Subject = Callable[[Question], Speech]
+Answer = Callable[[bytes], tuple[int, dict[str, Any]]]  # a request's body -> the status and body that answer it
 
 
 def application(name: str, subject: Subject, seed: int, price_usd: float = 0.0) -> App:
@@ -40,14 +59,19 @@ def application(name: str, subject: Subject, seed: int, price_usd: float = 0.0) 
 
     `price_usd` is charged for each token, and reported as `usage.cost` where it is not 0.
     """
+    return endpoint(name, {"/v1/chat/completions": lambda request: completed(subject, request, seed, price_usd)})
+
+
+def endpoint(name: str, posts: Mapping[str, Answer]) -> App:
+    """An ASGI application that answers POST to these paths, and GET /v1/models."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         request = await received(receive)
         match scope["method"], scope["path"]:
             case "GET", "/v1/models":
                 status, body = 200, {"object": "list", "data": [{"id": name, "object": "model", "owned_by": "simulated"}]}
-            case "POST", "/v1/chat/completions":
-                status, body = completed(subject, request, seed, price_usd)
+            case "POST", path if path in posts:
+                status, body = posts[path](request)
             case _:
                 status, body = 404, error(f"there is no {scope['method']} {scope['path']}", None)
         await respond(send, status, json.dumps(body).encode())
@@ -84,7 +108,7 @@ def completed(subject: Subject, request: bytes, seed: int, price_usd: float) -> 
     return 200, completion(question, speech, seed, price_usd)
 
 
-def completion(question: Question, speech: Speech, seed: int, price_usd: float) -> dict[str, Any]:
+def completion(question: Asked, speech: Speech, seed: int, price_usd: float) -> dict[str, Any]:
     """A speech as a chat completion."""
     message = {"role": "assistant", "content": speech.content}
     if speech.reasoning is not None:
