@@ -5,7 +5,7 @@ Nothing here imports the product, and nothing here is fast. `VIEWS` holds the po
 
 from collections.abc import Callable, Iterator
 
-from tests.independent import arms, grounding, intervals, performance, prospective, retrospective
+from tests.independent import arms, grounding, intervals, performance, prospective, retrospective, worst_case
 from tests.independent.calls import Row
 from tests.independent.resampling import Bootstrap
 from tests.independent.study import Study
@@ -21,6 +21,7 @@ _MODALITY = (
     *(performance.scored_answer, performance.class_item, performance.task_score, performance.task_performance, performance.title_item),
     *(performance.title_floor, performance.assessment_cost, performance.assessment_cost_task),
     *(performance.chance_floor, performance.noise_floor),
+    *(worst_case.worst_case_item, worst_case.prospective_worst_case, worst_case.cost),
     *(grounding.evidence, grounding.grounding_item, grounding.grounding, grounding.grounding_prospective),
 )
 
@@ -40,4 +41,4 @@ ENDS: dict[str, Callable[[Bootstrap], intervals.Ends]] = {
         *(intervals.grounding, intervals.grounding_prospective, intervals.task_performance, intervals.assessment_cost),
         *(intervals.assessment_cost_task, intervals.title_floor, intervals.noise_floor),
     )
-}
+} | {"modality.prospective_worst_case": worst_case.worst_case_ends}
