@@ -1,15 +1,13 @@
 """A small study through `vlmaudit generate`, which starts the server, uses it and ends it."""
 
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from analysis import session
-from tests.vllm.conftest import ROOT, Server, members
+from tests.vllm.conftest import Server, members
+from tests.vllm.project import Project
 
 STUDY = {
     "models": ["tiny"],
@@ -20,28 +18,12 @@ STUDY = {
 ENDINGS = {"AB": "usable", "A": "truncated", "B": "repetition"}  # see tiny_model.py
 
 
-class Project:
-    """A folder with the study, and `vlmaudit` run in it."""
-
-    def __init__(self, folder: Path, entry: dict[str, Any]) -> None:
-        self.folder = folder
-        (folder / "params.yaml").write_text(yaml.safe_dump({"studies": {"small": STUDY}, "models": {"tiny": entry}}))
-
-    def generate(self) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-c", "import sys, vlmaudit; sys.exit(vlmaudit.main(sys.argv[1:]))", "generate"]
-        environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(self.folder), "VLMAUDIT_CACHE": ""}
-        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=900)
-
-    def rows(self, query: str) -> list[tuple[Any, ...]]:
-        with session.open(self.folder / "data" / "warehouse.duckdb", {"study": "small"}) as reading:
-            return reading.fetch(query)[1]
-
-
 @pytest.fixture(scope="module")
 def own(entry: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, "subprocess.CompletedProcess[str]"]:
     """The study, run with a server of its own, which tells reasoning and answer apart."""
-    project = Project(tmp_path_factory.mktemp("study"), {**entry, "engine_args": {**entry["engine_args"], "reasoning_parser": "qwen3"}})
-    return project, project.generate()
+    telling = {**entry, "engine_args": {**entry["engine_args"], "reasoning_parser": "qwen3"}}
+    project = Project(tmp_path_factory.mktemp("study"), STUDY, telling)
+    return project, project.run("generate")
 
 
 def test_generate_starts_a_server_settles_all_and_ends_it(own: tuple[Project, "subprocess.CompletedProcess[str]"]) -> None:
@@ -76,8 +58,8 @@ def test_calls_end_as_the_model_was_made_to_end_them(own: tuple[Project, "subpro
 def test_a_server_that_runs_already_is_used_and_gives_the_same_answers(
     own: tuple[Project, "subprocess.CompletedProcess[str]"], server: Server, entry: dict[str, Any], tmp_path: Path
 ) -> None:
-    project = Project(tmp_path, {**entry, "base_url": server.base_url})
-    done = project.generate()
+    project = Project(tmp_path, STUDY, {**entry, "base_url": server.base_url})
+    done = project.run("generate")
     assert (done.returncode, done.stdout) == (0, "small: 24 of 24 requests settled, 24 exchanges in this run\n"), done.stderr
     assert not (tmp_path / "data" / "logs").exists()
     answers = "SELECT thinking, item_id, arm, template, outcome, answer, alone_a, alone_b, with_other FROM arm.answer ORDER BY ALL"

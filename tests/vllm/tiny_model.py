@@ -4,8 +4,9 @@
 
 What it says next depends, but for a little noise from everything before, on the last token alone: SUCCESSORS lists what follows what. Its
 chat template ends a prompt in the token that starts the wanted habit: to a text with an image it replies (after a thought, where thinking
-is on), to an image alone it repeats a word for ever, to a text alone it counts, which takes longer than a test waits. So every way in which
-a call can end is at hand, on any processor. Run it in the environment of vLLM (`make vllm-env`).
+is on), to an image alone it repeats a word for ever, to a text alone it counts, which takes longer than a test waits. Offered a tool it
+calls it once; asked for an `<answer>` it chooses A. So every way in which a call can end is at hand, on any processor. Run it in the
+environment of vLLM (`make vllm-env`).
 """
 
 from __future__ import annotations
@@ -37,12 +38,16 @@ SPECIAL = [PAD, "<|im_start|>", END, *IMAGE, "<|video_pad|>"]
 SUCCESSORS = dict(pair for habit in HABITS for pair in pairwise(habit))
 
 CHAT_TEMPLATE = """\
-{%- set asked = namespace(text=false, image=false) -%}
+{%- set asked = namespace(text=false, image=false, tool=false, choice=false) -%}
 {%- for message in messages -%}
 <|im_start|>{{ message.role }}
 {% for part in message.content -%}
 {%- if part.type == 'text' -%}
-{{ part.text }}{% if message.role == 'user' %}{% set asked.text = true %}{% endif -%}
+{{ part.text }}
+{%- if message.role == 'user' %}{% set asked.text = true %}{% endif -%}
+{%- if '<tools>' in part.text %}{% set asked.tool = true %}{% endif -%}
+{%- if '<tool_response>' in part.text %}{% set asked.tool = false %}{% endif -%}
+{%- if '<answer>' in part.text %}{% set asked.choice = true %}{% endif -%}
 {%- else -%}
 <|vision_start|><|image_pad|><|vision_end|>{% set asked.image = true -%}
 {%- endif -%}
@@ -51,7 +56,9 @@ CHAT_TEMPLATE = """\
 {% endfor -%}
 {%- if add_generation_prompt -%}
 <|im_start|>assistant
-{% if not asked.text %}<loop>
+{% if asked.tool %}<call>
+{%- elif asked.choice %}<choose>
+{%- elif not asked.text %}<loop>
 {%- elif not asked.image %}<count>
 {%- elif enable_thinking is defined and not enable_thinking %}<think></think>
 {%- else %}<think>
