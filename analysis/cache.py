@@ -6,10 +6,11 @@ a new row or another parameter, another entry is looked for. A cached view whose
 whatever happened further up.
 
 `-- cache: whole` keeps one entry for each state of the inputs. `-- cache: incremental by completion_id` keeps the rows of each
-completion, and computes those of new or changed completions only; its author promises that the rows of a completion depend on
-nothing but the completion, its item and how the grid asked for it.
+completion, in segments, and computes those of new or changed completions only; its author promises that the rows of a completion
+depend on nothing but the completion, its item and how the grid asked for it.
 
-Entries are folders that appear by renaming, whole or not at all, so that any number of processes may read and write at once.
+An entry is a folder that appears by renaming, whole or not at all, so that any number of processes may read and write at once. It
+holds a DuckDB file, which a session attaches instead of loading it.
 """
 
 from __future__ import annotations
@@ -17,10 +18,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,19 +33,16 @@ if TYPE_CHECKING:
     from analysis.session import Session
 
 LIMIT_BYTES = 4_000_000_000  # of the whole cache; what was used longest ago goes first
-SEGMENTS = 8  # an incremental entry in more parts is written together into one
-KEPT_TYPES = re.compile(
-    r"(BOOLEAN|U?(TINY|SMALL|BIG)INT|U?INTEGER|U?HUGEINT|FLOAT|DOUBLE|VARCHAR|JSON|DATE|TIMESTAMP|BLOB|DECIMAL\(\d+,\d+\))((\[\])*)"
-)
-WIDE = re.compile(r"U?HUGEINT")  # Parquet has no such numbers: they are kept as text
+SEGMENTS = 8  # an incremental view in more parts is written together into one
+ROW_GROUP = 20_480  # rows that one thread reads at a time: few enough that a table of bootstrap weights keeps several busy
 
-# How a row of raw.completion and all that an incremental view may read with it is told apart from an edited one. A grid says the same
-# of a request whenever and by whichever study it is asked.
+# How a row of raw.completion, with all that an incremental view may read beside it, is told apart from an edited one. Every grid says
+# the same of a request, whenever and by whichever study it is asked: two of them differ only where one was edited.
 _ROWS = """
 CREATE OR REPLACE TEMP TABLE cache_row AS
 WITH asked AS (
-    SELECT request_key, bit_xor(said) AS said
-    FROM (SELECT DISTINCT request_key, hash(*COLUMNS(* EXCLUDE (study, grid_id, created_at))) AS said FROM raw.grid)
+    SELECT request_key, min(said) AS least, max(said) AS most
+    FROM (SELECT request_key, hash(*COLUMNS(* EXCLUDE (study, grid_id, created_at))) AS said FROM raw.grid)
     GROUP BY request_key
 ),
 about AS (
@@ -54,7 +51,7 @@ about AS (
 called AS (
     SELECT rowid AS place, completion_id, request_key, item_id, hash(*COLUMNS(*)) AS said FROM raw.completion
 )
-SELECT called.place, called.completion_id, hash(called.said, about.said, asked.said) AS row_hash
+SELECT called.place, called.completion_id, hash(called.said, about.said, asked.least, asked.most) AS row_hash
 FROM called
 LEFT JOIN about ON called.item_id = about.item_id
 LEFT JOIN asked ON called.request_key = asked.request_key
@@ -71,38 +68,42 @@ class Cache:
         self._keys: dict[str, str] = {}
         self._contents: dict[str, str] = {}
         self._rows: int | None = None
+        self._others: tuple[list[int], Session] | None = None
+
+    def close(self) -> None:
+        """Let go of the warehouse."""
+        if self._others:
+            self._others[1].connection.close()
+        self._others = None
 
     def restore(self, session: Session, name: str) -> bool:
-        """Make the view a table of the session from what is kept; False where that is nothing, or cannot be read."""
+        """Make the view one of the session from what is kept; False where that is nothing, or cannot be read."""
         if self._incremental(session, name):
             return self._restore_rows(session, name)
         entry = self._entry(session, name)
         with _or_nothing(entry):
-            said = json.loads((entry / "entry.json").read_text())
-            _load(session.connection, name, said["columns"], f"SELECT * FROM read_parquet({_text(entry / 'rows.parquet')})")
+            said, kept = _attach(session.connection, entry)
+            _view(session.connection, name, f"SELECT * FROM {kept}.rows")
             self._contents[name] = said["content"]
-            os.utime(entry)
             return True
         return False
 
     def keep(self, session: Session, name: str) -> None:
-        """Keep a view that has just been computed as a table of the session, where its types and the disk allow."""
-        columns = _columns(session.connection, name)
-        if not all(KEPT_TYPES.fullmatch(kind) for _, kind in columns):
-            return
+        """Keep a view that has just been computed as a table of the session, where the disk allows."""
         if not self._incremental(session, name):
-            said = {"columns": columns, "content": self._content(session, name)}
-            self._write(self._entry(session, name), said, {"rows": (session.connection, _kept(columns, name))})
+            said = {"content": self._content(session, name)}
+            self._write(self._entry(session, name), session.connection, {"rows": f"SELECT * FROM {name}"}, said)
         elif self._distinct(session):
-            self._keep_segment(session, name, session, "cache_row", columns)
+            self._keep_segment(session, name, session, "cache_row")
 
     def known(self, session: Session, name: str) -> bool:
         """Whether a view is kept for the warehouse as it is (an incremental one: at least in part), found out without computing any."""
         if session.catalog[name].cache is None:
             return False
         with suppress(LookupError):
-            entry = self._segments(session, name) if self._incremental(session, name) else self._entry(session, name, compute=False)
-            return any(entry.glob("*/entry.json")) if self._incremental(session, name) else (entry / "entry.json").exists()
+            if self._incremental(session, name):
+                return any(self._segments(session, name).glob("*/entry.json"))
+            return (self._entry(session, name, compute=False) / "entry.json").exists()
         return False
 
     # --- what an entry is addressed by
@@ -134,13 +135,14 @@ class Cache:
     def _identity(self, session: Session, leaf: str, compute: bool) -> str:
         """What an input holds: the digest of a raw table, the contents of a cached view; an incremental one is told by its inputs."""
         if leaf.startswith(f"{RAW}."):
-            return self._raw_digest(session, leaf)
+            if leaf not in self._raw:
+                self._raw[leaf] = _order_free(session.connection, leaf)
+            return self._raw[leaf]
         if self._incremental(session, leaf):
             return self.key(session, leaf, compute)
         if leaf not in self._contents:
             with _or_nothing():
-                said = json.loads((self._entry(session, leaf, compute) / "entry.json").read_text())
-                self._contents[leaf] = said["content"]
+                self._contents[leaf] = json.loads((self._entry(session, leaf, compute) / "entry.json").read_text())["content"]
         if leaf not in self._contents:
             if not compute:
                 raise LookupError(leaf)
@@ -151,11 +153,6 @@ class Cache:
         if name not in self._contents:
             self._contents[name] = _order_free(session.connection, name)
         return self._contents[name]
-
-    def _raw_digest(self, session: Session, table: str) -> str:
-        if table not in self._raw:
-            self._raw[table] = _order_free(session.connection, table)
-        return self._raw[table]
 
     def _entry(self, session: Session, name: str, compute: bool = True) -> Path:
         return self.place / name / self.key(session, name, compute)
@@ -172,108 +169,94 @@ class Cache:
         return self.place / name / _digest(*self._rules(session, name), *inputs, str(self.warehouse))
 
     def _distinct(self, session: Session) -> bool:
-        """Whether every completion has an id of its own, which keeping by id needs; hashes the rows when first asked."""
+        """Whether every completion has an id and a hash of its own, which keeping by them needs; hashes the rows when first asked."""
         if self._rows is None:
             session.connection.execute(_ROWS)
-            n, ids = session.connection.execute("SELECT count(*), count(DISTINCT completion_id) FROM cache_row").fetchall()[0]
-            self._rows = n if n == ids else -1
+            counts = "SELECT count(*), count(DISTINCT completion_id), count(DISTINCT row_hash) FROM cache_row"
+            n, ids, hashes = session.connection.execute(counts).fetchall()[0]
+            self._rows = n if n == ids == hashes else -1
         return self._rows >= 0
 
     def _restore_rows(self, session: Session, name: str) -> bool:
-        place = self._segments(session, name)
-        segments = sorted(entry.parent for entry in place.glob("*/entry.json"))
+        segments = sorted(entry.parent for entry in self._segments(session, name).glob("*/entry.json"))
         if not segments or not self._distinct(session):
             return False
-        connection = session.connection
         with _or_nothing(*segments):
-            fresh = self._fresh(connection, segments)
-            if self._rows is not None and len(fresh) > self._rows / 2:
+            kept = [_attach(session.connection, segment) for segment in segments]
+            places = self._fresh(session.connection, [alias for _, alias in kept])
+            if places and len(places) > (self._rows or 0) / 2:
                 return False
-            columns = json.loads((segments[0] / "entry.json").read_text())["columns"]
-            if fresh:
-                with self._scratch(session, fresh) as scratch:
-                    scratch.need(name)
-                    segments.append(self._keep_segment(session, name, scratch, "cache_fresh", columns))
-                self._fresh(connection, segments)
-            _load(
-                connection,
-                name,
-                columns,
-                f"SELECT kept.* EXCLUDE (segment) FROM read_parquet({_texts(segments, 'rows')}) AS kept "
-                "INNER JOIN cache_valid ON kept.completion_id = cache_valid.completion_id AND kept.segment = cache_valid.segment",
-            )
-            for segment in segments:
-                os.utime(segment)
+            if places:
+                segments.append(self._keep_segment(session, name, self._elsewhere(session, name, places), "cache_fresh"))
+                kept.append(_attach(session.connection, segments[-1]))
+            aliases = [alias for _, alias in kept]
+            # every completion is kept as it is now, so if no more are kept than there are, nothing else is
+            exact = sum(said["n"] for said, _ in kept) == self._rows
+            _view(session.connection, name, " UNION ALL ".join(f"FROM {alias}.rows" for alias in aliases) if exact else _as_now(aliases))
             if len(segments) > SEGMENTS:
-                together = self._keep_segment(session, name, session, "cache_row", columns)
+                together = self._keep_segment(session, name, session, "cache_row")
                 for segment in set(segments) - {together}:
                     shutil.rmtree(segment, ignore_errors=True)
             return True
         return False
 
-    def _fresh(self, connection: duckdb.DuckDBPyConnection, segments: Sequence[Path]) -> list[int]:
-        """Make `cache_valid` (which segment holds a completion as it is now) and `cache_fresh` (those that none holds: their rowids)."""
-        connection.execute(
-            f"""
-            CREATE OR REPLACE TEMP TABLE cache_valid AS
-            SELECT cache_row.completion_id, min(kept.segment) AS segment
-            FROM read_parquet({_texts(segments, "ids")}) AS kept
-            INNER JOIN cache_row ON kept.completion_id = cache_row.completion_id AND kept.row_hash = cache_row.row_hash
-            GROUP BY cache_row.completion_id
-            """
-        )
-        connection.execute(
-            "CREATE OR REPLACE TEMP TABLE cache_fresh AS SELECT * FROM cache_row "
-            "WHERE completion_id NOT IN (SELECT completion_id FROM cache_valid)"
-        )
+    def _fresh(self, connection: duckdb.DuckDBPyConnection, kept: Sequence[str]) -> list[int]:
+        """Make `cache_fresh`, the completions that no segment holds as they are now; their rowids."""
+        hashes = " UNION ALL ".join(f"SELECT row_hash FROM {alias}.ids" for alias in kept)
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE cache_fresh AS FROM cache_row WHERE row_hash NOT IN ({hashes})")
         return [row[0] for row in connection.execute("SELECT place FROM cache_fresh").fetchall()]
 
-    @contextmanager
-    def _scratch(self, session: Session, places: list[int]) -> Iterator[Session]:
-        """A session over these rows of raw.completion only: the same views make of them what they would make of all."""
+    def _elsewhere(self, session: Session, name: str, places: list[int]) -> Session:
+        """A session over these rows of raw.completion only, with the view computed: it makes of them what it would make of all."""
+        if self._others is None or self._others[0] != places:
+            self.close()
+            self._others = (places, self._over(session, places))
+        self._others[1].need(name)
+        return self._others[1]
+
+    def _over(self, session: Session, places: list[int]) -> Session:
         from analysis.session import Session, tables
 
-        with duckdb.connect(config={"python_enable_replacements": False}) as connection:
-            connection.execute(f"ATTACH {_text(self.warehouse)} AS warehouse (READ_ONLY)")
-            connection.execute(f"ATTACH ':memory:' AS {RAW}")
-            # by rowid, because reading the text of all rows to find a few costs four times more
-            chosen = "SELECT * FROM warehouse.completion WHERE rowid IN (SELECT unnest(?))"
-            connection.execute(f"CREATE TABLE {RAW}.completion AS {chosen}", [places])
-            for table in tables(session.connection):
-                if table != "completion":
-                    connection.execute(f'CREATE VIEW {RAW}."{table}" AS SELECT * FROM warehouse."{table}"')
-            yield Session(connection, session.catalog, {name: value for name, value in session.parameters.items() if value is not None})
+        connection = duckdb.connect(config={"python_enable_replacements": False})
+        connection.execute(f"ATTACH {_text(self.warehouse)} AS warehouse (READ_ONLY)")
+        connection.execute(f"ATTACH ':memory:' AS {RAW}")
+        # by rowid, because reading the text of all rows to find a few costs four times more
+        chosen = "SELECT * FROM warehouse.completion WHERE rowid IN (SELECT unnest(?))"
+        connection.execute(f"CREATE TABLE {RAW}.completion AS {chosen}", [places])
+        for table in tables(session.connection):
+            if table != "completion":
+                connection.execute(f'CREATE VIEW {RAW}."{table}" AS SELECT * FROM warehouse."{table}"')
+        said = list(zip(*session.connection.execute("SELECT completion_id, row_hash FROM cache_fresh").fetchall(), strict=True))
+        fresh = "SELECT unnest(?::VARCHAR[]) AS completion_id, unnest(?::UBIGINT[]) AS row_hash"
+        connection.execute(f"CREATE TEMP TABLE cache_fresh AS {fresh}", [list(column) for column in said])
+        return Session(connection, session.catalog, {each: value for each, value in session.parameters.items() if value is not None})
 
-    def _keep_segment(self, session: Session, name: str, computed: Session, rows: str, columns: Sequence[Sequence[str]]) -> Path:
-        """Keep the rows that `computed` holds of a view, for the completions in the session's table `rows`."""
-        held = session.connection.execute(f"SELECT count(*), COALESCE(sum(row_hash::HUGEINT), 0) FROM {rows}").fetchall()[0]
-        digest = _digest(str(held))
-        segment = self._segments(session, name) / digest
-        mark = f", '{digest}' AS segment"
-        parts = {
-            "rows": (computed.connection, _kept(columns, name, mark)),
-            "ids": (session.connection, f"SELECT completion_id, row_hash{mark} FROM {rows}"),
-        }
-        self._write(segment, {"columns": columns}, parts)
+    def _keep_segment(self, session: Session, name: str, computed: Session, rows: str) -> Path:
+        """Keep the rows that `computed` holds of a view, for the completions in its table `rows`."""
+        counts = f"SELECT count(*), COALESCE(sum(row_hash::HUGEINT), 0) FROM {rows}"
+        n, total = computed.connection.execute(counts).fetchall()[0]
+        segment = self._segments(session, name) / _digest(f"{n}-{total}")
+        tables = {"rows": f"SELECT * FROM {name}", "ids": f"SELECT completion_id, row_hash FROM {rows}"}
+        self._write(segment, computed.connection, tables, {"n": n})
         return segment
 
     # --- the disk
 
-    def _write(self, entry: Path, said: Any, parts: dict[str, tuple[duckdb.DuckDBPyConnection, str]]) -> None:
-        """Write an entry beside its place, then rename it there; an entry that is there already is as good."""
+    def _write(self, entry: Path, connection: duckdb.DuckDBPyConnection, tables: Mapping[str, str], said: Mapping[str, Any]) -> None:
+        """Write an entry beside its place, then rename its folder there; an entry that is there already is as good."""
         with _or_nothing():
             entry.parent.mkdir(parents=True, exist_ok=True)
-            partial_entry = Path(tempfile.mkdtemp(prefix=".partial-", dir=entry.parent))
+            partial = Path(tempfile.mkdtemp(prefix=".partial-", dir=entry.parent))
             try:
-                for part, (connection, query) in parts.items():
-                    connection.execute(f"COPY ({query}) TO {_text(partial_entry / f'{part}.parquet')} (FORMAT parquet, COMPRESSION zstd)")
-                (partial_entry / "entry.json").write_text(json.dumps(said))
+                file = partial / "rows.duckdb"
+                _fill(connection, file, tables)
+                (partial / "entry.json").write_text(json.dumps({**said, "bytes": file.stat().st_size}))
                 if entry.exists() and not (entry / "entry.json").exists():
                     shutil.rmtree(entry)
                 with suppress(OSError):
-                    partial_entry.rename(entry)
+                    partial.rename(entry)
             finally:
-                shutil.rmtree(partial_entry, ignore_errors=True)
+                shutil.rmtree(partial, ignore_errors=True)
             self._evict()
 
     def _evict(self) -> None:
@@ -296,26 +279,41 @@ def _text(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
-def _texts(segments: Iterable[Path], part: str) -> str:
-    return f"[{', '.join(_text(segment / f'{part}.parquet') for segment in segments)}]"
+def _attach(connection: duckdb.DuckDBPyConnection, entry: Path) -> tuple[dict[str, Any], str]:
+    """What an entry says of itself, and the alias under which its file is now attached; ValueError where the file was cut short."""
+    said: dict[str, Any] = json.loads((entry / "entry.json").read_text())
+    file = entry / "rows.duckdb"
+    if file.stat().st_size != said["bytes"]:
+        raise ValueError(f"{file} was cut short")
+    alias = f'"kept {entry.parent.name} {entry.name}"'
+    connection.execute(f"ATTACH IF NOT EXISTS {_text(file)} AS {alias} (READ_ONLY)")
+    os.utime(entry)
+    return said, alias
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, name: str) -> list[list[str]]:
-    return [[row[0], row[1]] for row in connection.execute(f"DESCRIBE FROM {name}").fetchall()]
+def _fill(connection: duckdb.DuckDBPyConnection, file: Path, tables: Mapping[str, str]) -> None:
+    """Write a database file that holds these tables, each from its query."""
+    connection.execute(f"ATTACH {_text(file)} AS keeping (ROW_GROUP_SIZE {ROW_GROUP})")
+    try:
+        for table, query in tables.items():
+            connection.execute(f"CREATE TABLE keeping.{table} AS {query}")
+    finally:
+        connection.execute("DETACH keeping")
 
 
-def _kept(columns: Iterable[Sequence[str]], name: str, more: str = "") -> str:
-    """The query that reads a view in types that Parquet has."""
-    shown = (f'"{column}"::VARCHAR AS "{column}"' if WIDE.match(kind) else f'"{column}"' for column, kind in columns)
-    return f"SELECT {', '.join(shown)}{more} FROM {name}"
+def _as_now(kept: Sequence[str]) -> str:
+    """The query for the rows of the completions as they are now, where segments hold others' rows or some twice."""
+    ids = " UNION ALL ".join(f"SELECT {number} AS segment, completion_id, row_hash FROM {alias}.ids" for number, alias in enumerate(kept))
+    rows = " UNION ALL ".join(f"SELECT {number} AS cache_segment, * FROM {alias}.rows" for number, alias in enumerate(kept))
+    now = f"({ids}) SEMI JOIN cache_row USING (completion_id, row_hash)"
+    first = f"SELECT min(segment) AS cache_segment, completion_id FROM {now} GROUP BY completion_id"
+    return f"SELECT * EXCLUDE (cache_segment) FROM ({rows}) SEMI JOIN ({first}) USING (cache_segment, completion_id)"
 
 
-def _load(connection: duckdb.DuckDBPyConnection, name: str, columns: Iterable[Sequence[str]], kept: str) -> None:
-    """Make a table of kept rows, in the types that the view has."""
+def _view(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
     schema, _, view = name.partition(".")
-    typed = ", ".join(f'CAST("{column}" AS {kind}) AS "{column}"' for column, kind in columns)
     connection.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
-    connection.execute(f'CREATE TABLE "{schema}"."{view}" AS SELECT {typed} FROM ({kept})')
+    connection.execute(f'CREATE VIEW "{schema}"."{view}" AS {query}')
 
 
 def _order_free(connection: duckdb.DuckDBPyConnection, name: str) -> str:

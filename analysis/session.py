@@ -164,14 +164,17 @@ def open(warehouse: Path = WAREHOUSE, settings: Mapping[str, str] | None = None,
     from analysis import kept
     from analysis.cache import Cache
 
+    place = kept.folder()
+    cache = Cache(place, warehouse) if place else None
     connection = duckdb.connect(config={"python_enable_replacements": False})
     try:
         attach(connection, warehouse)
         if missing := sorted({"completion", "grid"} - set(tables(connection))):
             raise DataError(f"{warehouse} is no warehouse: it has no table {' or '.join(missing)}; `vlmaudit doctor` says more")
-        place = kept.folder()
-        yield Session(connection, catalog or load(), settings or {}, Cache(place, warehouse) if place else None)
+        yield Session(connection, catalog or load(), settings or {}, cache)
     finally:
+        if cache:
+            cache.close()
         if not isinstance(sys.exception(), KeyboardInterrupt):  # a query that Ctrl-C has not ended yet would hold us up
             connection.close()
 
