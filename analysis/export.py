@@ -26,6 +26,7 @@ from analysis.session import Session
 
 PROVENANCE = "provenance.json"
 REPORTED = ("attrition", "modality", "tooluse")  # the schemas whose views are results
+WORKING = ("_sums", "_mean", "_series", "_resampled", "_closed")  # what intervals are made from: up to a row for every resample
 
 FILES = {Format.csv: "csv", Format.json: "json", Format.md: "md", Format.latex: "tex"}
 HEADLINES = {
@@ -96,7 +97,7 @@ def _json(data: Any) -> bytes:
 
 def exported(catalog: Catalog) -> list[str]:
     """The views that an export holds."""
-    return [name for name in catalog if name.split(".")[0] in REPORTED]
+    return [name for name in catalog if name.split(".")[0] in REPORTED and not name.endswith(WORKING)]
 
 
 def metrics(session: Session) -> dict[str, Any]:
