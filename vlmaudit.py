@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import typer
 from typer.exceptions import TyperException
 
-from analysis.errors import AuditError
+from analysis.errors import AuditError, DataError
 from analysis.render import inert
 
 STOPPED = 130
@@ -29,7 +29,6 @@ def build() -> typer.Typer:
     app = typer.Typer(
         help="Audits whether vision-language models can be believed about their own use of evidence.",
         add_completion=False,
-        no_args_is_help=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
@@ -43,13 +42,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character still gets the line
+    asked = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        code = build()(arguments, prog_name="vlmaudit", standalone_mode=False)
+        code = build()(asked, prog_name="vlmaudit", standalone_mode=False)
         return _stopped() if code == STOPPED else code if isinstance(code, int) else 0
     except AuditError as fault:
         return _say(str(fault), fault.exit_code)
     except TyperException as fault:
         return _say(fault.format_message(), fault.exit_code)
+    except OSError as fault:  # what no command foresaw: a path in a folder that may not be entered, a name too long, a full disk
+        return _say(f"{fault.filename or 'the output'} cannot be used: {fault.strerror or fault}", DataError.exit_code)
     except KeyboardInterrupt:
         return _stopped()
 

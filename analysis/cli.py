@@ -339,11 +339,14 @@ def _emit(data: Rows, format: Format, limit: int, out: Path | None) -> None:  # 
 
 
 def _write(content: str | bytes, out: Path | None) -> None:
-    """Write a result to a file, whole or not at all, or to standard output."""
+    """Write a result to a file, whole or not at all, or to standard output; a device or a pipe is written to, not replaced."""
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     if out is not None:
         partial = out.with_name(f".{out.name}.{os.getpid()}.partial")
         try:
+            if out.exists() and not out.is_file() and not out.is_dir():
+                out.write_bytes(data)
+                return
             partial.write_bytes(data)
             partial.replace(out)
         except OSError as fault:

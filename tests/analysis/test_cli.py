@@ -118,6 +118,26 @@ def test_out_writes_a_file_whole_or_not_at_all(run: Run, tmp_path: Path) -> None
     assert not [path for path in tmp_path.iterdir() if "partial" in path.name]
 
 
+def test_a_pipe_is_written_to_and_stays_a_pipe(run: Run, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert run("sql", "SELECT 1 AS n", "--format", "csv", "--out", str(pipe)).code == 0
+    assert os.read(reading, 100) == b"n\n1\n"
+    os.close(reading)
+    assert pipe.is_fifo()
+
+
+def test_a_path_that_cannot_be_one_is_a_data_error(run: Run) -> None:
+    one_error(run("sql", "SELECT 1", "--warehouse", "x" * 300), 3, "File name too long")
+
+
+def test_no_command_is_a_call_for_help(run: Run) -> None:
+    said = run()
+    assert (said.code, said.err) == (0, "")
+    assert "Commands:" in said.out
+
+
 def test_parquet_is_not_written_to_a_terminal(run: Run) -> None:
     parent, child = pty.openpty()
     done = subprocess.run(
