@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.errors import DataError
@@ -200,6 +200,7 @@ VALUES = st.recursive(
 KEYS = st.sampled_from(["models", "tasks", "arms", "templates", "thinking", "replicates", "seed", "cost_ceiling_usd", "protocol", "to\nll"])
 
 
+@settings(deadline=None)  # the registry is read each time
 @given(st.dictionaries(KEYS, VALUES, max_size=4))
 def test_any_study_is_read_or_refused_in_one_line(tmp_path_factory: pytest.TempPathFactory, keys: dict[str, Any]) -> None:
     path = written(tmp_path_factory.getbasetemp(), changed(**keys))
