@@ -194,6 +194,9 @@ _LATEX = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
+        "[": "{[}",  # first in a row, this one and the asterisk would be taken for arguments of the line end before them
+        "]": "{]}",
+        "*": "{*}",
         '"': r"\textquotedbl{}",
         "—": "---",
         "–": "--",

@@ -34,7 +34,11 @@ FORBIDDEN_FUNCTIONS = frozenset({"getenv", "current_setting", "write_log", "next
 FORBIDDEN_TABLES = frozenset({"duckdb_settings", "pg_settings", "duckdb_logs", "duckdb_secrets"})
 READING_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 
-_EXPLAIN = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*explain\b\s*(?P<how>analyze\b|\([^)]*\))?(?P<what>.*)", re.IGNORECASE | re.DOTALL)
+# The options in parentheses are plain words, so that nothing (a comment, a string, the query itself) can pass for them.
+_GAP = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
+_EXPLAIN = re.compile(
+    rf"{_GAP}explain\b{_GAP}(?P<how>analyze\b|\(\s*(?:analyze|format)\b[\w\s,]*\))?(?P<what>.*)", re.IGNORECASE | re.DOTALL
+)
 
 
 def check(query: str) -> str:

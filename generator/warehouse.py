@@ -41,6 +41,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "run": ("run_id",),
 }
 FIRST_WINS = frozenset({"image", "run"})  # two sources may come to the same sent image: the row stored first stays
+ORIGIN = frozenset({"run_id", "source", "source_sha256"})  # who wrote a row and what file it was read from: not what it says
 CHUNK_BYTES = 64 << 20  # merged at once: bounds memory, and the time for which readers are locked out
 MIN_OBJECT_BYTES = 16 << 20  # read_json's own default
 MEMORY_LIMIT = "1GB"
@@ -114,7 +115,7 @@ class Writer:
 
         A row is a dict by column name; a column left out is NULL. A JSON column takes JSON text (str), or a dict or list to be
         written as such. `response` takes the body as received (bytes) or text; what is not valid UTF-8 goes to `response_bytes`.
-        A row that is stored already is skipped. Raises DataError where the same key is stored with other content (run_id aside).
+        A row that is stored already is skipped. Raises DataError where the same key is stored with other content (run and source aside).
         """
         return self.merge_records((table, row) for row in rows)[table]
 
@@ -220,7 +221,7 @@ class Writer:
         differs = " OR ".join(
             f"fresh.{_name(name)} IS DISTINCT FROM stored.{_name(name)}"
             for name in columns_of(table)
-            if name not in (*KEYS[table], "run_id")
+            if name not in KEYS[table] and name not in ORIGIN
         )
         source = ", fresh.source, stored.source" if table == "item" else ""
         found = self._connection.execute(

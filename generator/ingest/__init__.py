@@ -39,6 +39,8 @@ def ingest(file: Path, path: Path, study: str | None = None, model: str | None =
     writes.
     """
     report = Report(study or file.stem)
+    if not report.study.strip() or not report.study.isprintable():
+        raise UsageError(f"{report.study!a} cannot name a study: give it a name of printable characters with --study NAME")
     read = partial(lines.read, study=report.study, model=model)
     if any(isobench_eval.is_record(given) for given in _first_object(file)):
         if not model:
@@ -100,6 +102,7 @@ class _Ingestion:
     def __init__(self, writer: warehouse.Writer, report: Report, file: Path) -> None:
         self.writer, self.report = writer, report
         self.ledger = Ledger(file.name)
+        self.asked = self.asked_already()
         self.cells: dict[str, tuple[Any, ...]] = {}
         """The columns of IDENTITY by request_key: all that is held of a row once it is merged."""
         self.run_row = run_row(report.study, f"ingest {file}")
@@ -129,6 +132,7 @@ class _Ingestion:
     def admit(self, line: int, row: Row) -> bool:
         """Whether the row is the first of its kind and contradicts nothing; a row of raw.item is accounted for here."""
         try:
+            self.check_cell(row)
             self.ledger.admit(line, row)
         except Unusable as fault:
             self.report.refuse(line, fault)
@@ -139,6 +143,15 @@ class _Ingestion:
             else:
                 self.report.stored["item"] += 1
         return True
+
+    def check_cell(self, row: Row) -> None:
+        """Unusable where the study asks for the row's cell by a request of its own: the cell would have two, and every join two rows."""
+        if row.table == "completion" and row.values["protocol"] == "modality":
+            key = row.values["request_key"]
+            if self.asked.get(tuple(row.values[name] for name in IDENTITY), key) != key:
+                raise Unusable(
+                    "asked for by generate", f"study {self.report.study} asks for {named(row)} itself: name a study of its own with --study"
+                )
 
     def store(self, rows: list[Numbered]) -> None:
         """Merge the rows that are not stored yet; those that are must say the same."""
@@ -182,16 +195,25 @@ class _Ingestion:
             return []
         return _query(self.writer.path, f"SELECT * FROM raw.{table} WHERE {warehouse.KEYS[table][0]} IN (SELECT unnest(?))", [keys])
 
+    def asked_already(self) -> dict[tuple[Any, ...], str]:
+        """The request_key of every cell of the modality audit that the study's newest grid asks for, by the columns of IDENTITY."""
+        cells = (cell for cell in self.newest_grid() if cell["protocol"] == "modality")
+        return {tuple(cell[name] for name in IDENTITY): cell["request_key"] for cell in cells}
+
+    def newest_grid(self) -> list[dict[str, Any]]:
+        """The cells of the study's newest grid."""
+        if not self.writer.path.exists():
+            return []
+        return _query(
+            self.writer.path,
+            "SELECT * EXCLUDE (study, grid_id, created_at) FROM raw.grid "
+            "WHERE study = $study AND grid_id = (SELECT max(grid_id) FROM raw.grid WHERE study = $study)",
+            {"study": self.report.study},
+        )
+
     def grid(self) -> Iterable[dict[str, Any]]:
         """The study's newest grid, and the requests of this file."""
-        newest: list[dict[str, Any]] = []
-        if self.writer.path.exists():
-            newest = _query(
-                self.writer.path,
-                "SELECT * EXCLUDE (study, grid_id, created_at) FROM raw.grid "
-                "WHERE study = $study AND grid_id = (SELECT max(grid_id) FROM raw.grid WHERE study = $study)",
-                {"study": self.report.study},
-            )
+        newest = self.newest_grid()
         known = {cell["request_key"] for cell in newest}
         added = ({"request_key": key, **dict(zip(IDENTITY, cell, strict=True))} for key, cell in self.cells.items() if key not in known)
         return chain(newest, added)

@@ -27,10 +27,12 @@ asked AS (
             list_filter(call.lines, lambda line: starts_with(line, label.label || ':')),
             lambda line: trim(substr(line, length(label.label) + 2), ' ' || chr(9) || chr(11) || chr(12) || chr(13))
         ) AS values,
-        -- json_valid forgives trailing commas and NaN, so an array of scalars is spelled out; one of objects is left to it
+        -- json_valid forgives trailing commas, NaN and Infinity: an array of scalars is spelled out, in one of objects they are looked for
         list_filter(
             list_transform(call.brackets, lambda rest: '[' || string_split(rest, ']')[1] || ']'),
-            lambda span: (contains(span, '{') AND json_valid(span)) OR regexp_full_match(span,
+            lambda span: (contains(span, '{') AND json_valid(span) AND NOT regexp_matches(
+                regexp_replace(span, '"(?:[^"\\]|\\.)*"', '""', 'g'), '(?i),[ \t\r\n]*[}\]]|nan|inf'
+            )) OR regexp_full_match(span,
                 '\[[ \t\r\n]*(?:(?:"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"'
                 || '|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)'
                 || '(?:[ \t\r\n]*,[ \t\r\n]*(?:"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"'

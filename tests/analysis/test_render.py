@@ -73,6 +73,10 @@ def test_latex_specials_are_escaped() -> None:
     assert r"a\_b" in line
 
 
+def test_a_latex_row_is_no_argument_of_the_line_end_before_it() -> None:
+    assert to_latex(Rows(["a"], [["[1]"], ["*"]])).splitlines()[4:6] == [r"{[}1{]} \\", r"{*} \\"]
+
+
 def test_json_keeps_numbers_whole_and_has_no_nan() -> None:
     rows = Rows(
         ["a", "b", "c", "d", "e", "f", "g"],

@@ -33,11 +33,15 @@ READS = [
     "EXPLAIN SELECT 1",
     "EXPLAIN ANALYZE SELECT count(*) FROM arm.request",
     "/* plan */ explain (format json) SELECT 1",
+    "EXPLAIN (SELECT 1)",
+    "EXPLAIN /* how */ ANALYZE (SELECT 1) UNION (SELECT 2)",
 ]
 
 REFUSED = {
     "two statements": "SELECT 1; SELECT 2",
     "no statement": " -- nothing",
+    "a statement behind what passes for options": "EXPLAIN (SELECT 1 /*) SELECT 1 -- */ ); CREATE TABLE x AS SELECT 1",
+    "a query that passes for options": "EXPLAIN ANALYZE (SELECT * FROM duckdb_settings() /*) SELECT 1 -- */ )",
     "create": "CREATE TABLE x AS SELECT 1",
     "create view": "CREATE VIEW x AS SELECT 1",
     "create or replace": "CREATE OR REPLACE TABLE raw.item AS SELECT 1",

@@ -547,6 +547,25 @@ def test_a_rollout_comes_in_with_its_observations_and_probes(folder: Folder) -> 
     assert folder.digest() == before
 
 
+def test_a_cell_that_the_study_asks_for_itself_is_refused(folder: Folder) -> None:
+    condition = {**lines.ABSENT["completion"], **without(line(), "response")}
+    cell = {name: condition[name] for name in lines.IDENTITY}
+    with warehouse.writer(folder.warehouse) as writer:
+        writer.append_grid("study", [{**cell, "request_key": "k", "pin_provider": "p", "pin_precision": "bf16"}])
+    report = folder.ingest(line(), line(arm="A"))
+    assert report.stored == {"completion": 1}
+    assert reasons(report) == [(1, "asked for by generate")]
+    assert folder.one("SELECT count(*) FROM raw.grid WHERE grid_id LIKE '0002-%'") == 2
+    assert folder.ingest(line(), study="another").stored == {"completion": 1}
+
+
+@pytest.mark.parametrize("study", ["  ", "a\x1b[31m", "a\nb"])
+def test_a_study_has_a_printable_name(folder: Folder, study: str) -> None:
+    with pytest.raises(UsageError, match="cannot name a study"):
+        folder.ingest(line(), study=study)
+    assert not folder.warehouse.exists()
+
+
 def test_items_come_in_by_themselves(folder: Folder) -> None:
     item = {"table": "item", "item_id": "x", "task": "isobench/math_parity", "gold": "even", "inputs": {"text": "t"}}
     report = folder.ingest(item, line(item_id="x"), {**item, "gold": "odd"}, {**item, "item_id": "y", "cluster_id": "x"}, item)

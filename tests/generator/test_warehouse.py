@@ -157,6 +157,12 @@ def test_one_item_with_two_contents_is_refused_and_both_are_named(path: Path) ->
     assert rows(path, "SELECT item_id FROM raw.item") == [("t/1",)]
 
 
+def test_an_item_read_from_another_file_is_the_same_item(path: Path) -> None:
+    merge(path, "item", item(source="10.parquet", source_sha256="ten"))
+    assert merge(path, "item", item(source="20.parquet", source_sha256="twenty"), item("t/2")) == 1
+    assert rows(path, "SELECT item_id, source FROM raw.item ORDER BY item_id") == [("t/1", "10.parquet"), ("t/2", "a.jsonl")]
+
+
 @pytest.mark.parametrize(
     ("row", "said"),
     [

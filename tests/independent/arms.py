@@ -31,6 +31,7 @@ def condition(study: Study) -> Iterator[Row]:
             "n_attempted": len(rows),
             **{f"n_{name}": outcomes[name] for name in ("truncated", "provider_error", "unparsed_answer", "unparsed_report", "usable")},
             "n_repetition": sum(row["outcome"] == "repetition" for row in watched) if watched else None,
+            "n_repetition_unasked": outcomes["repetition"] - sum(row["outcome"] == "repetition" for row in watched),
             "n_completed": len(completed),
             "n_lost_answer": sum(row["lost_answer"] for row in completed),
             "n_lost_report": sum(row["lost_report"] for row in completed),

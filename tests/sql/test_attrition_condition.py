@@ -81,6 +81,13 @@ def test_repetitions_are_unknown_where_no_request_carried_the_detector() -> None
     assert conditions([assess("a", "usable", request={}), assess("b", "repetition")])[0]["n_repetition"] == 1
 
 
+def test_a_repetition_that_nobody_asked_to_detect_is_counted_apart() -> None:
+    [row] = conditions([assess("a", "repetition"), assess("b", "repetition", request=None), assess("c", "repetition", request={})])
+    assert [row[name] for name in ("n_attempted", "n_repetition", "n_repetition_unasked")] == [3, 1, 2]
+    calls = [assess("a", "repetition", request=None), assess("b", "usable", request=None)]
+    assert session(calls).rows("SELECT * FROM quality.partition") == []
+
+
 def test_the_latest_attempt_counts_whatever_it_was() -> None:
     calls = [
         assess(f"{attempt}", kind, request_key="r", item_id="i", attempt=attempt)
