@@ -12,7 +12,7 @@ import math
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,6 +105,9 @@ class Session:
 
         self.need(*self.mentioned(sql))
         relation = self.connection.sql(sql, params=parameters)
+        if (names := distinct(relation.columns)) != relation.columns:
+            columns = (f'#{place} AS "{name.replace(chr(34), chr(34) * 2)}"' for place, name in enumerate(names, 1))
+            relation = relation.project(", ".join(columns))
         for name, kind in zip(relation.columns, relation.types, strict=True):
             if re.search(r"\b(INTERVAL|UNION)\b", str(kind)):
                 raise UsageError(f"the column {name!r} is of type {kind}, which a data frame cannot hold: cast it to VARCHAR")
@@ -114,7 +117,7 @@ class Session:
         """The same as column names and rows of plain Python values."""
         self.need(*self.mentioned(sql))
         result = self.connection.execute(sql, parameters)
-        names = [column[0] for column in result.description or []]
+        names = distinct([column[0] for column in result.description or []])
         # by parts, because one long fetch cannot be interrupted
         return names, [row for part in iter(lambda: result.fetchmany(FETCHED_AT_ONCE), []) for row in part]
 
@@ -126,6 +129,15 @@ class Session:
     def studies(self) -> list[str]:
         """The studies of the warehouse, by name."""
         return [row[0] for row in self.connection.execute(f"SELECT DISTINCT study FROM {RAW}.grid ORDER BY study").fetchall()]
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Column names, each once: of several that are the same the later ones are numbered, as DuckDB numbers those of a subquery."""
+    found: list[str] = []
+    for name in names:
+        numbered = [name, *(f"{name}_{place}" for place in range(1, len(names)))]
+        found.append(next(each for each in numbered if each not in found))
+    return found
 
 
 def unmet(value: str, unit: str) -> str | None:

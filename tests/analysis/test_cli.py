@@ -118,6 +118,15 @@ def test_out_writes_a_file_whole_or_not_at_all(run: Run, tmp_path: Path) -> None
     assert not [path for path in tmp_path.iterdir() if "partial" in path.name]
 
 
+def test_columns_of_one_name_are_told_apart(run: Run, tmp_path: Path) -> None:
+    query = "SELECT 1 AS a, 2 AS a, 3 AS a_1 ORDER BY 1"
+    assert json.loads(run("sql", query, "--format", "json").out) == [{"a": 1, "a_1": 2, "a_1_1": 3}]
+    assert run("sql", query, "--format", "csv").out == "a,a_1,a_1_1\n1,2,3\n"
+    assert run("sql", query).out.split()[:3] == ["a", "a_1", "a_1_1"]
+    assert run("sql", query, "--format", "parquet", "--out", str(tmp_path / "x.parquet")).code == 0
+    assert polars.read_parquet(tmp_path / "x.parquet").to_dicts() == [{"a": 1, "a_1": 2, "a_1_1": 3}]
+
+
 def test_a_pipe_is_written_to_and_stays_a_pipe(run: Run, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
