@@ -16,6 +16,7 @@ from generator.models import Model
 from generator.prompts import wordings
 from generator.tools import LIMIT, NAMES
 
+MOST, LAST_SEED = 2**31 - 1, 2**62  # what the columns of raw.completion hold; replicates add to the seed
 MAX_TOKENS = 8_192  # the paper's generation budget (Appendix E.1)
 
 
@@ -56,8 +57,11 @@ class Study:
         for name in ("replicates", "concurrency", "max_tokens", "attempts"):
             if (number := getattr(self, name)) < 1:
                 raise ValueError(f"{name} must be at least 1, not {number}")
-        if self.seed < 0:
-            raise ValueError(f"seed must not be negative, but is {self.seed}")
+        for name in ("replicates", "max_tokens", "attempts"):
+            if (number := getattr(self, name)) > MOST:
+                raise ValueError(f"{name} must be at most {MOST}, not {number}")
+        if not 0 <= self.seed <= LAST_SEED:
+            raise ValueError(f"seed must be from 0 to {LAST_SEED}, not {self.seed}")
         if self.cost_ceiling_usd is not None and not self.cost_ceiling_usd >= 0:
             raise ValueError(f"cost_ceiling_usd must not be negative, but is {self.cost_ceiling_usd}")
         if not self.tasks:
