@@ -4,7 +4,8 @@ usage: python benchmarks/parse.py MAKE_COMPLETIONS.py BASELINE_ANALYSIS.py [--sc
 
 The opponent is the `read` and `parse` parts of BASELINE_ANALYSIS.py (json, re and pandas, which must be installed): the seconds that it
 prints, after which it is stopped. Ours are the seconds that a new session takes to make `parse.field` from a warehouse, views included.
-Both run by turns and the medians are compared. Prints one JSON object: the ratio, its bound, and the seconds behind it.
+Both run by turns and the medians are compared. The rule set that is not chosen must cost next to nothing: `parse.field` takes at most
+a quarter longer than `parse.strict` alone. Prints one JSON object a bound, with the seconds behind it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import duckdb
 from analysis import session
 from generator.ingest import ingest
 
-BOUND = 8.0
+BOUND, UNUSED_BOUND = 8.0, 1.25
 
 
 def main() -> None:
@@ -34,17 +35,19 @@ def main() -> None:
     arguments.add_argument("--scale", default="1.0")
     arguments.add_argument("--repeats", type=int, default=3)
     given = arguments.parse_args()
-    theirs, ours = [], []
+    theirs, ours, alone = [], [], []
     with tempfile.TemporaryDirectory() as folder:
         file, warehouse = Path(folder, "completions.jsonl"), Path(folder, "warehouse.duckdb")
         subprocess.run([sys.executable, str(given.make_completions), str(file), "--scale", given.scale], check=True)
         ingest(file, warehouse)
         for _ in range(given.repeats):
             theirs.append(baseline(given.baseline_analysis, file))
-            ours.append(parsed(warehouse))
-    opponent, seconds = statistics.median(theirs), statistics.median(ours)
+            ours.append(parsed(warehouse, "parse.field"))
+            alone.append(parsed(warehouse, "parse.strict"))
+    opponent, seconds, strict = statistics.median(theirs), statistics.median(ours), statistics.median(alone)
     figures = {"ratio": round(opponent / seconds, 2), "bound": BOUND, "seconds": round(seconds, 3), "opponent_seconds": round(opponent, 3)}
     print(json.dumps({"name": "parse", **figures}))
+    print(json.dumps({"name": "unused rule set", "ratio": round(seconds / strict, 2), "bound": UNUSED_BOUND, "seconds": round(strict, 3)}))
 
 
 def baseline(script: Path, file: Path) -> float:
@@ -58,13 +61,15 @@ def baseline(script: Path, file: Path) -> float:
     raise SystemExit(f"{script} ended before it had parsed: is pandas installed?")
 
 
-def parsed(warehouse: Path) -> float:
-    """Seconds of a session's `parse.field` from the stored bodies, without the cache."""
+def parsed(warehouse: Path, view: str) -> float:
+    """Seconds until a new session has all rows of a view in a table, from the stored bodies and without the cache."""
     connection = duckdb.connect()
     session.attach(connection, warehouse)
     reading = session.on(connection, {"parse.rules": "strict"})
     begin = time.perf_counter()
-    reading.need("parse.field")
+    reading.need(view)
+    if not reading.catalog[view].cache:
+        connection.execute(f"CREATE TABLE made AS FROM {view}")
     seconds = time.perf_counter() - begin
     connection.close()
     return seconds

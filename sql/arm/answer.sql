@@ -1,6 +1,7 @@
--- grain: one row is one model × thinking × item × arm × template × replicate that the study asks for: what was read from its latest attempt.
--- columns: model_id, thinking, task, item_id, cluster_id, gold (canonical text), arm, template, replicate, call_item_id (the item whose call
---   gave the answer), outcome (NULL: never called), answer, alone_a, alone_b, with_other, sufficiency (canonical text; NULL unless read)
+-- grain: one row is one model × thinking × item × arm × template × replicate that the study asks for: what was read from its latest
+--   attempt.
+-- columns: model_id, thinking, task, item_id, cluster_id, gold (canonical text), arm, template, replicate, call_item_id (the item whose
+--   call gave the answer), outcome (NULL: never called), answer, alone_a, alone_b, with_other, sufficiency (canonical text; NULL unless read)
 -- serves: seed 000, section 4 "Grid and scoring"; Appendix D "Grain"
 -- decided: a film's image-only call is copied to the film's summary items that the same model and mode are asked about, in place of its own
 --   row; not to one that has an image-only call of its own. Where it is copied to none, its own row stays.

@@ -1,6 +1,6 @@
 -- grain: one row is one completion: its text and how the call ended, before anyone reads its answer.
--- columns: completion_id, task, item_id, arm, template, final_text (see parse.text); ending (repetition, truncated, provider_error, completed),
---   reason (in words; NULL where completed)
+-- columns: completion_id, task, item_id, arm, template, final_text (see parse.text); ending (repetition, truncated, provider_error,
+--   completed), reason (in words; NULL where completed)
 -- serves: seed 000, Appendix D, the first three outcomes, in its order
 -- decided: a think block left open is a truncation whatever the finish says, and so is a full token budget without a finish reason;
 --   a pinned request whose reply does not say who answered is no error, one that says somebody else is; an HTTP status outside
@@ -24,7 +24,8 @@ cause AS (
             WHEN lower(stop_reason) = 'repetition_detected' THEN 'stop_reason repetition_detected'
         END AS repetition,
         CASE
-            WHEN regexp_matches(lower(finish_reason), 'length|max.*token|token.?limit|context.?window') THEN 'finish_reason ' || finish_reason
+            WHEN regexp_matches(lower(finish_reason), 'length|max.*token|token.?limit|context.?window')
+                THEN 'finish_reason ' || finish_reason
             WHEN regexp_matches(lower(native_finish_reason), 'length|max.*token|token.?limit|context.?window')
                 THEN 'native_finish_reason ' || native_finish_reason
             WHEN think_open THEN 'think block left open'

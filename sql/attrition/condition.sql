@@ -1,8 +1,8 @@
 -- grain: one row is one condition that the study asks for: model × thinking × task × arm × template.
 -- columns: model_id, thinking, task, arm, template; n_requests (asked for), n_attempted (called), and of the latest attempts
 --   n_repetition (NULL where no request carried the loop detector), n_repetition_unasked (ended so all the same, and is not known to have
---   carried it), n_truncated, n_provider_error, n_unparsed_answer, n_unparsed_report, n_usable: a partition; n_completed (the last three), and of those, overlapping, n_lost_answer, n_lost_report, n_lost_either;
---   parse_failure_of_completed (n_lost_either / n_completed)
+--   carried it), n_truncated, n_provider_error, n_unparsed_answer, n_unparsed_report, n_usable: a partition; n_completed (the last three),
+--   and of those, overlapping, n_lost_answer, n_lost_report, n_lost_either; parse_failure_of_completed (n_lost_either / n_completed)
 -- serves: seed 000, Tables 14 and 15
 -- decided: the latest attempt counts; replicate is arm.replicate; a film's image-only and title calls count once per film; a condition
 --   of which nothing was called yet is a row with n_attempted 0.
@@ -41,6 +41,7 @@ counted AS (
 SELECT
     model_id, thinking, task, arm, template, n_requests, n_attempted,
     CASE WHEN n_detector > 0 THEN n_repetition END AS n_repetition,
-    n_repetition_unasked, n_truncated, n_provider_error, n_unparsed_answer, n_unparsed_report, n_usable, n_completed, n_lost_answer, n_lost_report, n_lost_either,
+    n_repetition_unasked, n_truncated, n_provider_error, n_unparsed_answer, n_unparsed_report, n_usable,
+    n_completed, n_lost_answer, n_lost_report, n_lost_either,
     n_lost_either::DOUBLE / nullif(n_completed, 0) AS parse_failure_of_completed
 FROM counted

@@ -28,7 +28,9 @@ classified AS (
         call.*, ending.ending,
         CASE WHEN ending.ending = 'completed' THEN COALESCE(lost.lost_answer, TRUE) END AS lost_answer,
         CASE WHEN ending.ending = 'completed' THEN COALESCE(lost.lost_report, FALSE) END AS lost_report,
-        COALESCE(ending.reason, lost.reason, CASE WHEN lost.completion_id IS NULL THEN 'no label is known for this task and arm' END) AS reason
+        COALESCE(
+            ending.reason, lost.reason, CASE WHEN lost.completion_id IS NULL THEN 'no label is known for this task and arm' END
+        ) AS reason
     FROM call
     INNER JOIN attrition.ending AS ending ON call.completion_id = ending.completion_id
     LEFT JOIN lost ON call.completion_id = lost.completion_id

@@ -79,7 +79,9 @@ named AS (
             WHEN 'integer' THEN regexp_replace(said, ' ?units?(?: of flow)?$', '')
             WHEN 'word' THEN regexp_replace(regexp_replace(said, '(?i)^(?:an? )?(even|odd|neither)(?: function| symmetry)$', '\1'),
                 '(?i)^neither (?:even n?or odd|odd n?or even)(?: symmetry)?$', 'neither')
-            WHEN 'letter' THEN regexp_replace(said, '^(?:(?i:option|choice) )?\(?([A-Za-z])(?:\)|[.:]|\)[.:])\s+(?:[a-zA-Z]{3,}|[0-9]).*$', '\1')
+            WHEN 'letter' THEN regexp_replace(
+                said, '^(?:(?i:option|choice) )?\(?([A-Za-z])(?:\)|[.:]|\)[.:])\s+(?:[a-zA-Z]{3,}|[0-9]).*$', '\1'
+            )
             WHEN 'flag' THEN regexp_replace(said, '(?i)^((?:in)?sufficient)(?: - |[,(]| because | since )[^u]*$', '\1')
             WHEN 'genres' THEN CASE
                 WHEN contains(said, '"') OR NOT regexp_full_match(said, '(?s)\[.*\w.*\]') THEN regexp_replace(said, ',\s*\]$', ']')

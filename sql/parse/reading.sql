@@ -5,8 +5,10 @@
 --   read included, lose the field.
 WITH genre AS (
     SELECT names, list_transform(names, lambda name: lower(name)) AS lowered
-    FROM (SELECT ['Action', 'Adventure', 'Animation', 'Biography', 'Comedy', 'Crime', 'Documentary', 'Drama', 'Family', 'Fantasy', 'Film-Noir',
-        'History', 'Horror', 'Music', 'Musical', 'Mystery', 'Romance', 'Sci-Fi', 'Short', 'Sport', 'Thriller', 'War', 'Western'] AS names) AS mmimdb
+    FROM (SELECT [
+        'Action', 'Adventure', 'Animation', 'Biography', 'Comedy', 'Crime', 'Documentary', 'Drama', 'Family', 'Fantasy', 'Film-Noir', 'History',
+        'Horror', 'Music', 'Musical', 'Mystery', 'Romance', 'Sci-Fi', 'Short', 'Sport', 'Thriller', 'War', 'Western'
+    ] AS names) AS mmimdb
 ),
 listed AS (
     -- an array of JSON strings as the list of its names in the 23's spelling, NULL for one that is no genre; NULL for what is no such array
@@ -37,7 +39,9 @@ understood AS (
                     THEN regexp_replace(regexp_replace(said, '^\+?(-?)0*([0-9])', '\1\2'), '^-0$', '0')
             END)
             WHEN 'word' THEN list_transform(found, lambda said: CASE WHEN lower(said) IN ('even', 'odd', 'neither') THEN lower(said) END)
-            WHEN 'flag' THEN list_transform(found, lambda said: CASE WHEN lower(said) IN ('sufficient', 'insufficient') THEN upper(said) END)
+            WHEN 'flag' THEN list_transform(found, lambda said: CASE
+                WHEN lower(said) IN ('sufficient', 'insufficient') THEN upper(said)
+            END)
             WHEN 'letter' THEN list_transform(found, lambda said: CASE WHEN list_contains(letters, upper(said)) THEN upper(said) END)
         END AS meanings
     FROM listed

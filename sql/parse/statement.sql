@@ -1,6 +1,6 @@
 -- grain: one row is one completed call: its tidy text and, where a plain prompt asked for a word, an integer or a letter, what it states.
--- columns: completion_id, task, item_id, arm, template, text (see parse.tidy); statements (in the order of the text, each `how:value`: label
---   for an `Answer: ...` or a bare first or last line; boxed for a `\boxed{...}`; sentence for a sentence that says so; unclear for a label
+-- columns: completion_id, task, item_id, arm, template, text (see parse.tidy); statements (in the order of the text, each `how:value`:
+--   label for an `Answer: ...` or a bare first or last line; boxed for a `\boxed{...}`; sentence for a sentence that says so; unclear for a label
 --   or box whose value is not clear, as written; NULL where the prompt asked otherwise)
 -- serves: completions that were not asked for seed 000's labels
 -- decided: sentences under a condition (if, whether, suppose) state nothing, nor do clauses about a part of the function (its numerator,
@@ -49,24 +49,28 @@ plain AS (
         completion_id, task, item_id, arm, template, text, kind,
         CASE kind
             WHEN 'word' THEN list_transform(
-                list_filter(sentences, lambda said: NOT regexp_matches(
-                    said, '(?i)\b(?:if|whether|when|suppose|assum\w+|unless|were|would|could|might|may|seems?|appears?|check|determine|test)\b'
+                list_filter(sentences, lambda said: NOT regexp_matches(said,
+                    '(?i)\b(?:if|whether|when|suppose|assum\w+|unless|were|would|could|might|may|seems?|appears?|check|determine|test)\b'
                 )),
                 lambda said: regexp_replace(regexp_replace(regexp_replace(
-                    lower(said), '\b(?:an?|the|this|given|final|correct|best|overall|my|short|also|then|thus|therefore|hence|so|\w+ly) ', '', 'g'
-                ), '(?:neither|not) (?:even|odd)(?: function| symmetry| symmetric)?,? (?:n?or|and not) (?:even|odd)(?: function| symmetry)?',
+                    lower(said),
+                    '\b(?:an?|the|this|given|final|correct|best|overall|my|short|also|then|thus|therefore|hence|so|\w+ly) ', '', 'g'
+                ),
+                    '(?:neither|not) (?:even|odd)(?: function| symmetry| symmetric)?,? (?:n?or|and not) (?:even|odd)(?: function| symmetry)?',
                     'neither', 'g'
                 ), '\b(?:even|odd|neither)(?:[ ,/]+(?:(?:or|and|nor)[ ,]+)?(?:even|odd|neither)\b)+', 'unclear', 'g')
             )
             WHEN 'integer' THEN list_transform(sentences, lambda said: regexp_replace(regexp_replace(
-                lower(said), '\b(?:an?|the|this|given|final|correct|overall|my|also|then|thus|therefore|hence|so|exactly|just|\w+ly) ', '', 'g'
+                lower(said),
+                '\b(?:an?|the|this|given|final|correct|overall|my|also|then|thus|therefore|hence|so|exactly|just|\w+ly) ', '', 'g'
             ), '\b(source|sink|[st])(?: node)? ?[=:] ?(?:node )?[0-9]+', '\1', 'g'))
             ELSE list_transform(sentences, lambda said: CASE
-                WHEN regexp_matches(said, '^(?i:(?:the|my|final|correct|best|overall) )*(?i:answer|choice|option)(?i: choice| option)? ?[:=-]')
+                WHEN regexp_matches(said,
+                    '^(?i:(?:the|my|final|correct|best|overall) )*(?i:answer|choice|option)(?i: choice| option)? ?[:=-]')
                     THEN regexp_replace(upper(said), '^[A-Z ]*', 'answer')
                 ELSE regexp_replace(
-                    said, '\b(?i:option|choice|answer) \(?([A-Z])\)? (?i:is (?:the )?(?:most )?(?:correct|right|best|likely)(?: answer| option| choice)?)',
-                    'answer is \1'
+                    said, '\b(?i:option|choice|answer) \(?([A-Z])\)? (?i:is (?:the )?(?:most )?(?:correct|right|best|likely))'
+                    || '(?: (?i:answer|option|choice))?', 'answer is \1'
                 )
             END)
         END AS sentences
@@ -80,8 +84,8 @@ clause AS (
                 string_split(regexp_replace(
                     array_to_string(sentences, chr(10)), ' *(?:,|\b(?:because|since|as|where|while|whereas|but)\b) *', E'\n', 'g'
                 ), chr(10)),
-                lambda said: starts_with(said, 'boxed:') OR NOT regexp_matches(
-                    said, '\b(?:numerator|denominator|term|exponent|power|polynomial|factor|product|quotient|sum|coefficient)s?\b.* (?:is|has) '
+                lambda said: starts_with(said, 'boxed:') OR NOT regexp_matches(said,
+                    '\b(?:numerator|denominator|term|exponent|power|polynomial|factor|product|quotient|sum|coefficient)s?\b.* (?:is|has) '
                 )
             )
             WHEN 'integer' THEN list_filter(sentences, lambda said: regexp_matches(said, '^(?:boxed:|answer)')
@@ -99,21 +103,24 @@ stated AS (
     SELECT
         completion_id, task, item_id, arm, template, text,
         list_transform(clauses, lambda said: COALESCE(
-            CASE WHEN starts_with(said, 'boxed:') THEN 'boxed:' WHEN regexp_matches(said, '^(?:answer|choice)(?: choice| value)? ?[:=-]') THEN 'label:'
-                ELSE 'sentence:' END
-            || nullif(CASE kind
+            CASE
+                WHEN starts_with(said, 'boxed:') THEN 'boxed:'
+                WHEN regexp_matches(said, '^(?:answer|choice)(?: choice| value)? ?[:=-]') THEN 'label:'
+                ELSE 'sentence:'
+            END || nullif(CASE kind
                 WHEN 'word' THEN replace(regexp_extract(said,
-                    '(?:^(?:boxed|answer|choice|conclusion|verdict|result|classification|parity|symmetry)(?: choice| type)?(?: is)? ?[:=-]*[^a-z]*'
-                    || '(?:\(?[a-d][.)] ?)?'
-                    || '|\b(?:function|f|f\(x\)|y|it|graph|plot|curve|parity|symmetry)\b[^:]*? (?:is|is classified as|is considered|is said to be'
-                    || '|must be|has|exhibits|shows|displays|possesses|represents|depicts):? )'
-                    || '(?:(?:that|function|f|f\(x\)|it|be|is|has) *)*(even|odd|n ?e ?i ?t ?h ?e ?r)(?: function| symmetry| symmetric| parity)?'
-                    || '(?: ?$| ?[^a-z /]| (?:by|about|on|over|with|for|in|under|due)\b)', 1), ' ', '')
+                    '(?:^(?:boxed|answer|choice|conclusion|verdict|result|classification|parity|symmetry)(?: choice| type)?'
+                    || '(?: is)? ?[:=-]*[^a-z]*(?:\(?[a-d][.)] ?)?'
+                    || '|\b(?:function|f|f\(x\)|y|it|graph|plot|curve|parity|symmetry)\b[^:]*? (?:is|is classified as|is considered'
+                    || '|is said to be|must be|has|exhibits|shows|displays|possesses|represents|depicts):? )'
+                    || '(?:(?:that|function|f|f\(x\)|it|be|is|has) *)*(even|odd|n ?e ?i ?t ?h ?e ?r)'
+                    || '(?: function| symmetry| symmetric| parity)?(?: ?$| ?[^a-z /]| (?:by|about|on|over|with|for|in|under|due)\b)', 1), ' ', '')
                 WHEN 'integer' THEN regexp_extract(said,
                     '(?:^(?:boxed|answer|answer value)(?: is)? ?[:=-]*[^0-9a-z-]*'
                     || '|max(?:imum|imal)?[ -]?(?:[a-z]+[ -]){0,3}flow\b[^:=]*? ?(?:is|=|:|equals?|equal to|of|was))'
                     || ' *(?:[0-9]+(?: ?\+ ?[0-9]+)* ?= ?)?(-?[0-9]+)(?: *units?(?: of flow)?)?'
-                    || '(?: ?$| ?[;!)\]]|, ?[a-z]{2,}| (?:which|because|since|as|and|with|by|for|from|in|via|that|so|is) [^0-9 ]| ?\([^=+]*$)', 1)
+                    || '(?: ?$| ?[;!)\]]|, ?[a-z]{2,}| (?:which|because|since|as|and|with|by|for|from|in|via|that|so|is) [^0-9 ]'
+                    || '| ?\([^=+]*$)', 1)
                 WHEN 'letter' THEN regexp_extract(said,
                     '(?:^boxed:|^answer ?[:=-]|(?i:answer|option|choice)(?i: [a-z ]*)? (?i:is:?|should be|must be)) *(?i:option |choice )?'
                     || '\(?([A-Z])\)?(?:$|[).:](?: |$)|,? (?i:because|since|as|which|for|with|is) |,? ?[-(] ?[A-Za-z]{2,})', 1)

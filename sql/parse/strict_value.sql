@@ -15,8 +15,9 @@ call AS (
         completion_id, item_id, task, arm, template,
         CASE WHEN NOT (task = 'mmimdb' AND template = 'plain')
             THEN list_filter(string_split(final_text, chr(10)), lambda line: regexp_matches(line, '^[A-Z_]+:')) END AS lines,
-        CASE WHEN task = 'mmimdb' AND template = 'plain'
-            THEN list_filter(list_slice(string_split(final_text, '['), 2, length(final_text)), lambda rest: contains(rest, ']')) END AS brackets
+        CASE WHEN task = 'mmimdb' AND template = 'plain' THEN list_filter(
+            list_slice(string_split(final_text, '['), 2, length(final_text)), lambda rest: contains(rest, ']')
+        ) END AS brackets
     FROM attrition.call
     WHERE ending = 'completed'
 ),

@@ -1,6 +1,6 @@
 -- grain: one row is one completion: what its body says, with the reasoning put back inline. The only view that reads `response`.
--- columns: of the call, as stored: completion_id, request_key, task, item_id, arm, template, provider, precision, completion_tokens, max_tokens,
---   http_status, error; body (no body, no UTF-8, no JSON object, no message, message: how far the body can be read);
+-- columns: of the call, as stored: completion_id, request_key, task, item_id, arm, template, provider, precision, completion_tokens,
+--   max_tokens, http_status, error; body (no body, no UTF-8, no JSON object, no message, message: how far the body can be read);
 --   body_error, choice_error (the error objects as text; NULL: none);
 --   finish_reason, native_finish_reason (the upstream host's own word), stop_reason: as sent, NULL where absent;
 --   reasoning_source (the body's field that held the reasoning), reasoning, text (reasoning inline, then content),

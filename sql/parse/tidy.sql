@@ -1,6 +1,6 @@
 -- grain: one row is one completed call: its final text in one spelling, for the rules that forgive spelling.
--- columns: completion_id, task, item_id, arm, template, text (full-width forms, curly quotes, wide blanks, long dashes and carriage returns as
---   their ASCII twins; LaTeX's text commands taken off; lines otherwise as they were)
+-- columns: completion_id, task, item_id, arm, template, text (full-width forms, curly quotes, wide blanks, long dashes and carriage returns
+--   as their ASCII twins; LaTeX's text commands taken off; lines otherwise as they were)
 -- serves: parse.lenient
 WITH ascii AS (
     -- translate is slow, and most texts are ASCII: as many bytes as characters
@@ -8,8 +8,8 @@ WITH ascii AS (
         completion_id, task, item_id, arm, template,
         CASE WHEN bit_length(final_text) = 8 * length(final_text) THEN final_text ELSE translate(
             final_text,
-            '！＂＃＄％＆＇（）＊＋，－．／０１２３４５６７８９：；＜＝＞？ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ［＼］＾＿ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ｛｜｝“”„‘’′−–—‑'
-            || chr(160) || chr(8199) || chr(8239) || chr(12288),
+            '！＂＃＄％＆＇（）＊＋，－．／０１２３４５６７８９：；＜＝＞？ＡＢＣＤＥＦＧＨＩＪＫＬＭＮＯＰＱＲＳＴＵＶＷＸＹＺ［＼］＾＿'
+            || 'ａｂｃｄｅｆｇｈｉｊｋｌｍｎｏｐｑｒｓｔｕｖｗｘｙｚ｛｜｝“”„‘’′−–—‑' || chr(160) || chr(8199) || chr(8239) || chr(12288),
             '!"#$%&''()*+,-./0123456789:;<=>?ABCDEFGHIJKLMNOPQRSTUVWXYZ[\]^_abcdefghijklmnopqrstuvwxyz{|}"""''''''----    '
         ) END AS text
     FROM attrition.call
