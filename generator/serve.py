@@ -32,7 +32,7 @@ from generator.reply import departs, json_object, mapping, name_in
 HOST = "127.0.0.1"
 ASK_EVERY_S = 0.25  # how often a starting server is asked whether it is healthy
 ANSWER_S = 10.0  # how long a server may take to say who it is
-STOP_S = 20  # how long a server may take to end by itself
+STOP_S = 10  # how long a server may take to end by itself
 DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 
 # Ends the process group $1 once standard input closes: when the run is done with its server, and when the run dies, in whatever way.
