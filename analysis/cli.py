@@ -246,7 +246,7 @@ def audit(
 
 def export(
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="The folder to write.")] = Path("data/results"),
-    study: Annotated[str | None, typer.Option("--study", help="The study to export; by default the one appended last.")] = None,
+    study: Annotated[str | None, typer.Option("--study", help="The study to export; by default the newest of either audit.")] = None,
     set_: SetOption = None,
     warehouse: WarehouseOption = WAREHOUSE,
 ) -> None:
@@ -293,15 +293,15 @@ def _pairs(settings: list[str] | None) -> Mapping[str, str]:
 
 
 def _choose(session: Session, warehouse: Path) -> None:
-    """Refuse a study that is not there; say which one is shown where several are and none was named."""
+    """Refuse a study that is not there; say which are shown where there are others and none was named."""
     studies = session.studies()
     named = session.parameters.get("study")
     if named is not None and named not in studies:
         raise UsageError(f"there is no study {named!r} in {warehouse}: {'it holds ' + ', '.join(studies) if studies else 'it holds none'}")
     if named is None and len(studies) > 1:
-        shown = session.fetch("SELECT arg_max(study, created_at) FROM raw.grid")[1][0][0]
-        others = ", ".join(study for study in studies if study != shown)
-        print(f"note: study {shown}, the one appended last; --set study=NAME chooses another: {others}", file=sys.stderr)
+        shown = session.shown()
+        if others := ", ".join(study for study in studies if study not in shown):
+            print(f"note: study {' and '.join(shown)}, appended last; --set study=NAME chooses another: {others}", file=sys.stderr)
 
 
 def _interruptible(session: Session, work: Callable[[], T]) -> T:

@@ -41,11 +41,11 @@ def write(session: Session, warehouse: Path, out: Path) -> list[str]:
     Files of an earlier export that this one does not write are removed; anything else in the folder stays.
     Raises DataError where the folder cannot be written.
     """
-    study = session.fetch("SELECT study FROM arm.request LIMIT 1")[1]
-    if not study:
+    studies = session.shown()
+    if not studies:
         raise DataError(f"{warehouse} holds no study to export: `vlmaudit generate` or `vlmaudit ingest` adds one")
     files = dict(_files(session))
-    files[PROVENANCE] = _json(provenance(session, study[0][0], sorted(files)))
+    files[PROVENANCE] = _json(provenance(session, studies, sorted(files)))
     try:
         for stale in _earlier(out) - files.keys():
             (out / stale).unlink(missing_ok=True)
@@ -109,11 +109,11 @@ def metrics(session: Session) -> dict[str, Any]:
     return found
 
 
-def provenance(session: Session, study: str, files: list[str]) -> dict[str, Any]:
+def provenance(session: Session, studies: list[str], files: list[str]) -> dict[str, Any]:
     """What produced the numbers: revision, warehouse, parameters, and each view's fingerprint and the parameters its closure reads."""
     catalog = session.catalog
     return {
-        "study": study,
+        "study": ", ".join(studies),
         "git_revision": git_revision(),
         "warehouse_digest": warehouse_digest(session),
         "duckdb": version("duckdb"),

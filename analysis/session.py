@@ -130,6 +130,10 @@ class Session:
         """The studies of the warehouse, by name."""
         return [row[0] for row in self.connection.execute(f"SELECT DISTINCT study FROM {RAW}.grid ORDER BY study").fetchall()]
 
+    def shown(self) -> list[str]:
+        """The studies that this session's views read, by name."""
+        return [row[0] for row in self.fetch("SELECT study FROM arm.study ORDER BY study")[1]]
+
 
 def distinct(names: Sequence[str]) -> list[str]:
     """Column names, each once: of several that are the same the later ones are numbered, as DuckDB numbers those of a subquery."""

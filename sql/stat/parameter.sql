@@ -2,7 +2,7 @@
 -- columns: name (dotted), value (text, cast where it is read; NULL: decided by the view that reads it), unit, note
 SELECT name, value, unit, note
 FROM (VALUES
-    ('study', NULL, 'name', 'the study to read; NULL: the one whose grid was appended last'),
+    ('study', NULL, 'name', 'the study to read; NULL: of the modality and of the tool-use studies each the one whose grid was appended last'),
     ('parse.rules', 'strict', 'strict|lenient', 'the rule set that reads labels out of completions'),
     ('arm.field_policy', 'relevant', 'relevant|usable', 'relevant: rows whose fields that a measure needs were read; usable: only rows that lost no field'),
     ('arm.replicate', '0', 'integer', 'the replicate that headline views read'),

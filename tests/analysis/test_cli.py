@@ -227,7 +227,7 @@ def test_a_terminal_that_lacks_a_character_gets_the_line_all_the_same(run: Run) 
 def test_views_says_what_each_view_is(run: Run) -> None:
     rows = {row["view"]: row for row in json.loads(run("views", "--format", "json").out)}
     assert rows["arm.request"]["grain"].startswith("one row is one request")
-    assert rows["arm.request"]["scans"] == "grid 3, item 1"
+    assert rows["arm.request"]["scans"] == "grid 2, item 1"
     assert rows["arm.request"]["parameters"] == "study"
     assert len(rows["arm.request"]["fingerprint"]) == 16
 
