@@ -57,3 +57,33 @@ def test_the_rules_that_read_answers_do_not_move_it() -> None:
     assert settled(calls) == settled(calls, {"parse.rules": "lenient"})
     reading = session(calls)
     assert not {view for view in reading.catalog.closure(["arm.settled"]) if view.startswith("parse.")} - {"parse.text"}
+
+
+def turn(rollout: str, number: int, response: str, **columns: object) -> Row:
+    identity = {"protocol": "tool_use", "task": "vstar", "arm": "tool", "template": "free", "request_key": "r"}
+    return call(f"{rollout}{number}", response, **{**identity, "rollout_id": rollout, "turn": number, **columns})  # type: ignore[arg-type]
+
+
+def settled_rollouts(calls: list[Row], ended: dict[str, tuple[int, str]]) -> list[Row]:
+    reading = session(calls)
+    for rollout, (attempt, end_reason) in ended.items():
+        reading.connection.execute("INSERT INTO raw.rollout VALUES (?, ?, NULL, 12, ?)", [rollout, attempt, end_reason])
+    return reading.rows("SELECT settled, outcome, reason, attempts FROM arm.settled")
+
+
+def test_a_rollout_is_settled_by_an_attempt_that_was_finished_and_not_by_its_turns() -> None:
+    turns = [turn("a", 1, ENDINGS["good"]), turn("a", 2, ENDINGS["good"])]
+    assert settled_rollouts(turns, {}) == [{"settled": False, "outcome": None, "reason": "not finished", "attempts": 1}]
+    assert settled_rollouts(turns, {"a": (1, "answer")}) == [{"settled": True, "outcome": "answer", "reason": None, "attempts": 1}]
+    assert settled_rollouts(turns, {"a": (1, "truncated")})[0]["settled"]
+
+
+def test_a_rollout_that_ended_in_an_error_is_not_settled_until_another_attempt_is() -> None:
+    turns = [turn("a", 1, ENDINGS["good"]), turn("a", 2, ENDINGS["html"])]
+    failed = {"settled": False, "outcome": "error", "reason": "no JSON object", "attempts": 1}
+    assert settled_rollouts(turns, {"a": (1, "error")}) == [failed]
+    turns.append(turn("b", 1, ENDINGS["good"]))
+    assert settled_rollouts(turns, {"a": (1, "error")}) == [{**failed, "attempts": 2}]
+    assert settled_rollouts(turns, {"a": (1, "error"), "b": (2, "answer")}) == [
+        {"settled": True, "outcome": "answer", "reason": None, "attempts": 2}
+    ]
