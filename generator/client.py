@@ -87,8 +87,8 @@ class Client:
 
     `base_url` ends before `/chat/completions`. `timeout_s` bounds a whole exchange. `attempts` bounds the exchanges that one call of
     `send_all` spends on a request. A wait that the server asks for (Retry-After) holds back every request, and is cut at `longest_wait_s`.
-    The API key goes into the Authorization header and nowhere else; where a server echoes it, `***` is stored in its place. `identity` is who
-    answers there, as the server said when it was asked; every response carries it.
+    The API key goes into the Authorization header and nowhere else; where a server echoes it, `***` is stored in its place. `identity` is
+    who answers there, as the server said when it was asked; every response carries it.
     """
 
     def __init__(

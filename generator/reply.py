@@ -31,7 +31,8 @@ def metadata(reply: Reply) -> dict[str, Any]:
     """Who answered and what it cost, as far as the reply or else the endpoint says so: columns of raw.completion, None where neither does.
     Never an estimate.
 
-    Reads the fields of OpenAI, vLLM (`system_fingerprint` = vllm-<version>[-<parallelism>]-<hash>) and OpenRouter (`provider`, `usage.cost`).
+    Reads the fields of OpenAI, vLLM (`system_fingerprint` = vllm-<version>[-<parallelism>]-<hash>) and OpenRouter (`provider`,
+    `usage.cost`).
     """
     body = json_object(reply.body)
     usage = mapping(body.get("usage"))
