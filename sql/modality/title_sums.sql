@@ -9,11 +9,11 @@ WITH film AS (
     GROUP BY task, cell, cluster_id
 ),
 contribution AS (
-    SELECT task, cell, 'title_score' AS statistic, cluster_id, title_f1 AS numerator, n_items AS denominator FROM film
+    SELECT task, cell, 'title_score' AS statistic, 'rate' AS kind, cluster_id, title_f1 AS numerator, n_items AS denominator FROM film
     UNION ALL
-    SELECT task, cell, 'joint_score', cluster_id, joint_f1, n_items FROM film
+    SELECT task, cell, 'joint_score', 'rate', cluster_id, joint_f1, n_items FROM film
     UNION ALL
-    SELECT task, cell, 'recovered', cluster_id, title_f1, joint_f1 FROM film
+    SELECT task, cell, 'recovered', 'ratio', cluster_id, title_f1, joint_f1 FROM film
 )
-SELECT task, CAST(NULL AS VARCHAR) AS pool, cell, statistic, 'rate' AS kind, cluster_id, numerator, denominator
+SELECT task, CAST(NULL AS VARCHAR) AS pool, cell, statistic, kind, cluster_id, numerator, denominator
 FROM contribution

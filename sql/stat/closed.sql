@@ -2,8 +2,8 @@
 -- columns: as stat.interval
 -- serves: Appendix A of seed 000; read over points (see stat.series) and their resamples (see stat.resampled)
 -- decided: one cluster gives no interval. Where all resamples agree (a rate of 0 or 1, say) the ends are Wilson's over n; for a difference, the
--- estimate plus and minus z^2 / (n + z^2), which is Newcombe's hybrid of the two Wilson intervals where both rates are 0 or both 1, within [-1, 1]; for
--- a median, the medians of its cells' own ends. p is the level at which the percentile interval begins to leave 0 out: (1 + the fewer resamples on
+-- estimate plus and minus z^2 / (n + z^2), which is Newcombe's hybrid of the two Wilson intervals where both rates are 0 or both 1, within [-1, 1] (for
+-- a ratio of two scores likewise, from 0 upwards); for a median, the medians of its cells' own ends. p is the level at which the percentile interval begins to leave 0 out: (1 + the fewer resamples on
 -- either side of 0) / (resamples + 1), doubled.
 WITH point AS (
     SELECT task, cell, statistic, kind, estimate, se, n, n_clusters, bundle, place FROM stat.series
@@ -33,18 +33,18 @@ judged AS (
             WHEN kind = 'median' THEN 'cells'
             ELSE 'wilson'
         END AS method,
-        CASE WHEN kind = 'difference' THEN estimate ELSE (estimate + zz / (2 * n)) / (1 + zz / n) END AS middle,
+        CASE WHEN kind = 'rate' THEN (estimate + zz / (2 * n)) / (1 + zz / n) ELSE estimate END AS middle,
         CASE
-            WHEN kind = 'difference' THEN zz / (n + zz)
-            ELSE z * sqrt(greatest(estimate * (1 - estimate), 0) / n + zz / (4 * n * n)) / (1 + zz / n)
+            WHEN kind = 'rate' THEN z * sqrt(greatest(estimate * (1 - estimate), 0) / n + zz / (4 * n * n)) / (1 + zz / n)
+            ELSE zz / (n + zz)
         END AS half,
-        CASE WHEN kind = 'difference' THEN -1.0 ELSE 0.0 END AS least
+        CASE WHEN kind = 'difference' THEN -1.0 ELSE 0.0 END AS least, CASE WHEN kind <> 'ratio' THEN 1.0 END AS most
     FROM drawn
 ),
 closed AS (
     SELECT
         * EXCLUDE (low, high), CASE method WHEN 'percentile' THEN low WHEN 'wilson' THEN greatest(middle - half, least) END AS low,
-        CASE method WHEN 'percentile' THEN high WHEN 'wilson' THEN least(middle + half, 1.0) END AS high
+        CASE method WHEN 'percentile' THEN high WHEN 'wilson' THEN least(middle + half, most) END AS high
     FROM judged
 ),
 pool_end AS (

@@ -323,7 +323,7 @@ def title_floor(draw: Bootstrap) -> Ends:
             found = {
                 "title_score": draw.ratio(cell.task, [(film, title, 1) for film, (title, _) in pairs]),
                 "joint_score": draw.ratio(cell.task, [(film, joint, 1) for film, (_, joint) in pairs]),
-                "recovered": draw.ratio(cell.task, [(film, title, joint) for film, (title, joint) in pairs]),
+                "recovered": draw.ratio(cell.task, [(film, title, joint) for film, (title, joint) in pairs], "ratio"),
             }
             yield dict(cell._asdict()), {**columns(found, "se"), **found["title_score"].once()}
 

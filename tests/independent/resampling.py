@@ -46,12 +46,13 @@ class Estimate:
         return (low, high) if low < high else self.never_varies(confidence)
 
     def never_varies(self, confidence: float) -> tuple[float, float]:
-        """Wilson's interval of a rate; for a difference Newcombe's hybrid of two of them at 0 or at 1."""
+        """Wilson's interval of a rate; for a difference Newcombe's hybrid of two of them at 0 or at 1, for a ratio likewise."""
         assert self.point is not None
         z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
-        if self.kind == "difference":
+        if self.kind in ("difference", "ratio"):
             half = z2 / (self.n + z2)
-            return max(self.point - half, -1.0), min(self.point + half, 1.0)
+            least, most = (-1.0, 1.0) if self.kind == "difference" else (0.0, float("inf"))
+            return max(self.point - half, least), min(self.point + half, most)
         middle = (self.point + z2 / (2 * self.n)) / (1 + z2 / self.n)
         half = sqrt(z2) * sqrt(max(self.point * (1 - self.point), 0) / self.n + z2 / (4 * self.n**2)) / (1 + z2 / self.n)
         return max(middle - half, 0.0), min(middle + half, 1.0)
