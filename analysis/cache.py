@@ -49,7 +49,7 @@ about AS (
     SELECT item_id, bit_xor(hash(*COLUMNS(*))) AS said FROM raw.item GROUP BY item_id
 ),
 called AS (
-    SELECT rowid AS place, completion_id, request_key, item_id, hash(*COLUMNS(*)) AS said FROM raw.completion
+    SELECT {place} AS place, completion_id, request_key, item_id, hash(*COLUMNS(*)) AS said FROM raw.completion
 )
 SELECT called.place, called.completion_id, hash(called.said, about.said, asked.least, asked.most) AS row_hash
 FROM called
@@ -68,7 +68,9 @@ class Cache:
         self._keys: dict[str, str] = {}
         self._contents: dict[str, str] = {}
         self._rows: int | None = None
-        self._others: tuple[list[int], Session] | None = None
+        self._others: tuple[list[Any], Session] | None = None
+        # by rowid, because reading the text of all rows to find a few costs four times more; a folder of Parquet has none
+        self._place = "completion_id" if self.warehouse.is_dir() else "rowid"
 
     def close(self) -> None:
         """Let go of the warehouse."""
@@ -171,7 +173,7 @@ class Cache:
     def _distinct(self, session: Session) -> bool:
         """Whether every completion has an id and a hash of its own, which keeping by them needs; hashes the rows when first asked."""
         if self._rows is None:
-            session.connection.execute(_ROWS)
+            session.connection.execute(_ROWS.format(place=self._place))
             counts = "SELECT count(*), count(DISTINCT completion_id), count(DISTINCT row_hash) FROM cache_row"
             n, ids, hashes = session.connection.execute(counts).fetchall()[0]
             self._rows = n if n == ids == hashes else -1
@@ -200,13 +202,13 @@ class Cache:
             return True
         return False
 
-    def _fresh(self, connection: duckdb.DuckDBPyConnection, kept: Sequence[str]) -> list[int]:
-        """Make `cache_fresh`, the completions that no segment holds as they are now; their rowids."""
+    def _fresh(self, connection: duckdb.DuckDBPyConnection, kept: Sequence[str]) -> list[Any]:
+        """Make `cache_fresh`, the completions that no segment holds as they are now; their places."""
         hashes = " UNION ALL ".join(f"SELECT row_hash FROM {alias}.ids" for alias in kept)
         connection.execute(f"CREATE OR REPLACE TEMP TABLE cache_fresh AS FROM cache_row WHERE row_hash NOT IN ({hashes})")
         return [row[0] for row in connection.execute("SELECT place FROM cache_fresh").fetchall()]
 
-    def _elsewhere(self, session: Session, name: str, places: list[int]) -> Session:
+    def _elsewhere(self, session: Session, name: str, places: list[Any]) -> Session:
         """A session over these rows of raw.completion only, with the view computed: it makes of them what it would make of all."""
         if self._others is None or self._others[0] != places:
             self.close()
@@ -214,14 +216,13 @@ class Cache:
         self._others[1].need(name)
         return self._others[1]
 
-    def _over(self, session: Session, places: list[int]) -> Session:
-        from analysis.session import Session, tables
+    def _over(self, session: Session, places: list[Any]) -> Session:
+        from analysis.session import Session, attach, tables
 
         connection = duckdb.connect(config={"python_enable_replacements": False})
-        connection.execute(f"ATTACH {_text(self.warehouse)} AS warehouse (READ_ONLY)")
+        attach(connection, self.warehouse, "warehouse", session.catalog.raw_schema)
         connection.execute(f"ATTACH ':memory:' AS {RAW}")
-        # by rowid, because reading the text of all rows to find a few costs four times more
-        chosen = "SELECT * FROM warehouse.completion WHERE rowid IN (SELECT unnest(?))"
+        chosen = f"SELECT * FROM warehouse.completion WHERE {self._place} IN (SELECT unnest(?))"
         connection.execute(f"CREATE TABLE {RAW}.completion AS {chosen}", [places])
         for table in tables(session.connection):
             if table != "completion":

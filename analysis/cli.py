@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -27,7 +28,12 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Override a parameter; `show stat.parameter` lists them. Repeatable."),
 ]
-WarehouseOption = Annotated[Path, typer.Option("--warehouse", metavar="PATH", help="The warehouse to read.")]
+WarehouseOption = Annotated[
+    Path,
+    typer.Option(
+        "--warehouse", metavar="PATH", help="The warehouse to read: its DuckDB file, or a folder that `export --raw parquet` wrote."
+    ),
+]
 LimitOption = Annotated[int, typer.Option("--limit", min=0, help="Rows that the format `table` shows; 0 for all. Other formats hold all.")]
 OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file instead of the terminal.")]
 
@@ -244,9 +250,21 @@ def audit(
         raise DataError("; ".join(f"{finding.view} finds {len(finding.rows)} row{'s' * (len(finding.rows) > 1)}" for finding in broken))
 
 
+class RawForm(StrEnum):
+    """The forms in which raw tables are exported."""
+
+    parquet = "parquet"
+
+
 def export(
-    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="The folder to write.")] = Path("data/results"),
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FOLDER", help="The folder to write; by default data/results, with --raw data/raw.")
+    ] = None,
     study: Annotated[str | None, typer.Option("--study", help="The study to export; by default the newest of either audit.")] = None,
+    raw: Annotated[
+        RawForm | None,
+        typer.Option("--raw", help="Write the raw tables of all studies instead: partitioned Parquet, which --warehouse takes."),
+    ] = None,
     set_: SetOption = None,
     warehouse: WarehouseOption = WAREHOUSE,
 ) -> None:
@@ -255,11 +273,15 @@ def export(
     With them go metrics.json, and provenance.json: what each number was computed from.
     """
     from analysis import export as exporting
+    from analysis import raw_parquet
 
+    if raw and (study or set_):
+        raise UsageError("--raw writes the raw tables of every study, whatever the parameters are: leave out --study and --set")
+    place = out or Path("data/raw" if raw else "data/results")
     chosen = [*(set_ or []), *([f"study={study}"] if study else [])]
     with _reading(warehouse, chosen) as session:
-        written = _interruptible(session, lambda: exporting.write(session, warehouse, out))
-    print(f"{len(written)} files in {out}", file=sys.stderr)
+        written = _interruptible(session, lambda: raw_parquet.write(session, place) if raw else exporting.write(session, warehouse, place))
+    print(f"{len(written)} files in {place}", file=sys.stderr)
 
 
 @contextmanager

@@ -1,9 +1,9 @@
 """A DuckDB connection on which the raw tables and the needed views can be read.
 
-`open()` makes an in-memory database with the warehouse attached read-only as `raw`; `on()` does the same on a connection that
-already has it attached (the writer's own, while it writes). Views are created in dependency order; one that several others read
-(header `-- cache:`) is computed once, into a table of the in-memory database, or taken from the cache on disk. Nothing is stored
-in the warehouse.
+`open()` makes an in-memory database with the warehouse (its DuckDB file, or its tables as a folder of Parquet) attached read-only as
+`raw`; `on()` does the same on a connection that already has it attached (the writer's own, while it writes). Views are created in
+dependency order; one that several others read (header `-- cache:`) is computed once, into a table of the in-memory database, or taken
+from the cache on disk. Nothing is stored in the warehouse.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def on(connection: duckdb.DuckDBPyConnection, settings: Mapping[str, str] | None
 
 @contextmanager
 def open(warehouse: Path = WAREHOUSE, settings: Mapping[str, str] | None = None, catalog: Catalog | None = None) -> Iterator[Session]:
-    """Open a warehouse read-only in a fresh in-memory database.
+    """Open a warehouse (its DuckDB file, or a folder of its tables as Parquet) read-only in a fresh in-memory database.
 
     Raises DataError where the file is missing or is no warehouse, LockedError where a writer holds it for longer than a merge takes.
     """
@@ -184,10 +184,11 @@ def open(warehouse: Path = WAREHOUSE, settings: Mapping[str, str] | None = None,
     cache = Cache(place, warehouse) if place else None
     connection = duckdb.connect(config={"python_enable_replacements": False})
     try:
-        attach(connection, warehouse)
+        known = catalog or load()
+        attach(connection, warehouse, raw_schema=known.raw_schema)
         if missing := sorted({"completion", "grid"} - set(tables(connection))):
             raise DataError(f"{warehouse} is no warehouse: it has no table {' or '.join(missing)}; `vlmaudit doctor` says more")
-        yield Session(connection, catalog or load(), settings or {}, cache)
+        yield Session(connection, known, settings or {}, cache)
     finally:
         if cache:
             cache.close()
@@ -210,15 +211,26 @@ def defaults(catalog: Catalog | None = None) -> Mapping[str, str | None]:
     return on(empty_warehouse(catalog), catalog=catalog).parameters
 
 
-def attach(connection: duckdb.DuckDBPyConnection, warehouse: Path) -> None:
-    """Attach a warehouse read-only as `raw`, waiting a little for a writer that is merging."""
+def attach(connection: duckdb.DuckDBPyConnection, warehouse: Path, alias: str = RAW, raw_schema: str | None = None) -> None:
+    """Attach a warehouse read-only, waiting a little for a writer that is merging: its DuckDB file, or its tables as a folder of Parquet.
+
+    `raw_schema` (by default this installation's) says which columns the tables of a folder have.
+    """
     if not warehouse.exists():
         raise DataError(f"no warehouse at {warehouse}: `vlmaudit generate` or `vlmaudit ingest` makes one")
+    if warehouse.is_dir():
+        from analysis import raw_parquet
+
+        try:
+            raw_parquet.attach(connection, warehouse, alias, raw_schema or load().raw_schema)
+        except duckdb.Error as fault:
+            raise DataError(f"{warehouse} cannot be read as a warehouse: {one_line(fault)}") from None
+        return
     quoted = str(warehouse).replace("'", "''")
     deadline = time.monotonic() + WAIT_S
     while True:
         try:
-            connection.execute(f"ATTACH '{quoted}' AS {RAW} (READ_ONLY)")
+            connection.execute(f"ATTACH '{quoted}' AS {alias} (READ_ONLY)")
             return
         except duckdb.IOException as fault:
             if "could not set lock" not in str(fault).lower():
@@ -249,6 +261,5 @@ def holder(fault: BaseException) -> str:
 
 def tables(connection: duckdb.DuckDBPyConnection) -> Iterable[str]:
     """The raw tables of the attached warehouse."""
-    return [
-        row[0] for row in connection.execute(f"SELECT table_name FROM duckdb_tables() WHERE database_name = '{RAW}' ORDER BY 1").fetchall()
-    ]
+    found = f"SELECT table_name FROM information_schema.tables WHERE table_catalog = '{RAW}' ORDER BY table_name"
+    return [row[0] for row in connection.execute(found).fetchall()]
