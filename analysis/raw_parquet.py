@@ -78,8 +78,8 @@ def attach(connection: duckdb.DuckDBPyConnection, folder: Path, alias: str, raw_
         declared.setdefault(table, {})[column] = kind
     found = [table for table in declared if any((place / table).rglob("*.parquet"))]
     if missing := sorted({"completion", "grid"} - set(found)):
-        said = "`vlmaudit export --raw parquet` writes such a folder"
-        raise DataError(f"{folder} holds no Parquet files of the raw table {' or '.join(missing)}: {said}")
+        said = f"it holds no Parquet files of the raw table {' or '.join(missing)}; `vlmaudit export --raw parquet` writes such a folder"
+        raise DataError(f"{folder} cannot be read as a warehouse: {said}")
     for table in found:
         _view(connection, place / table, f'{alias}."{table}"', declared[table])
     connection.execute(f"SET allowed_directories = [{_text(str(place))}]")
