@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from analysis.errors import UsageError
+
 if TYPE_CHECKING:
     from generator.run import Result
+    from generator.shard import Shard
 
 ParamsOption = Annotated[Path, typer.Option("--params", metavar="PATH", help="The file that describes the studies.")]
 DataOption = Annotated[Path, typer.Option("--data", metavar="FOLDER", help="The folder that holds items/ and images/.")]
@@ -19,6 +22,7 @@ WarehouseOption = Annotated[Path, typer.Option("--warehouse", metavar="PATH", he
 StudyOption = Annotated[list[str] | None, typer.Option("--study", metavar="NAME", help="Only this study. Repeatable.")]
 ModelOption = Annotated[list[str] | None, typer.Option("--model", metavar="NAME", help="Call only this model. Repeatable.")]
 ConcurrencyOption = Annotated[int | None, typer.Option("--concurrency", min=1, help="Requests in flight; by default the study's.")]
+ShardOption = Annotated[str | None, typer.Option("--shard", metavar="i/n", help="Only part i of n, one for each of n machines.")]
 StageOption = Annotated[Literal["rollouts", "probes", "verdicts"] | None, typer.Option("--only", help="Only this part of the work.")]
 
 PARAMS, DATA, WAREHOUSE = Path("params.yaml"), Path("data"), Path("data/warehouse.duckdb")
@@ -26,7 +30,7 @@ PARAMS, DATA, WAREHOUSE = Path("params.yaml"), Path("data"), Path("data/warehous
 
 def register(app: typer.Typer) -> None:
     """Add the writing commands to the application."""
-    for command in (items, generate, rollout, ingest, status, doctor):
+    for command in (items, generate, rollout, ingest, merge, status, doctor):
         app.command()(command)
 
 
@@ -47,6 +51,7 @@ def generate(
     study: StudyOption = None,
     model: ModelOption = None,
     concurrency: ConcurrencyOption = None,
+    shard: ShardOption = None,
     params: ParamsOption = PARAMS,
     warehouse: WarehouseOption = WAREHOUSE,
     data: DataOption = DATA,
@@ -56,8 +61,10 @@ def generate(
     Only what is not settled is asked. Run it again to go on after a stop, or to retry what failed.
     """
     from generator import generate as running
+    from generator.shard import parse
 
-    options = running.Options(tuple(model or ()), concurrency, _command("generate", study, model), _note)
+    part = parse(shard)
+    options = running.Options(tuple(model or ()), concurrency, _command("generate", study, model, part), _note, shard=part)
     _run(partial(running.generate, params, study or (), warehouse, data, options), "requests")
 
 
@@ -65,6 +72,7 @@ def rollout(
     study: StudyOption = None,
     model: ModelOption = None,
     concurrency: ConcurrencyOption = None,
+    shard: ShardOption = None,
     only: StageOption = None,
     params: ParamsOption = PARAMS,
     warehouse: WarehouseOption = WAREHOUSE,
@@ -75,9 +83,10 @@ def rollout(
     Only what is not settled is asked. Run it again to go on after a stop, or to retry what failed.
     """
     from generator import run, tool_use
+    from generator.shard import parse
 
-    stages = (only,) if only else run.STAGES
-    options = run.Options(tuple(model or ()), concurrency, _command("rollout", study, model), _note, stages=stages)
+    stages, part = (only,) if only else run.STAGES, parse(shard)
+    options = run.Options(tuple(model or ()), concurrency, _command("rollout", study, model, part), _note, stages=stages, shard=part)
     _run(partial(tool_use.rollout, params, study or (), warehouse, data, options), "rollouts")
 
 
@@ -93,9 +102,26 @@ def ingest(
     print(reading(file, warehouse, study, model))
 
 
+def merge(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The warehouse to add to; it is made where it is missing.")],
+    sources: Annotated[list[Path], typer.Argument(metavar="IN...", help="The warehouses that it takes rows from; they are only read.")],
+) -> None:
+    """Bring the warehouses of several machines together in one.
+
+    Each row once; rows that differ under one key are named, and nothing is written. Images of observations beside them come along.
+    """
+    from generator import merge as merging
+
+    merged = merging.merge(out, sources)
+    print(f"{out}: {merged}")
+    if merged.missing:
+        _note(f"{merged.missing:,} images of observations lie beside no warehouse: bring data/observations too, and merge again")
+
+
 def status(
     study: StudyOption = None,
     cost: Annotated[bool, typer.Option("--cost", help="Dry run: what is still to be sent, with estimates from what is stored.")] = False,
+    shard: Annotated[str | None, typer.Option("--shard", metavar="i/n", help="With --cost: of part i of n.")] = None,
     params: ParamsOption = PARAMS,
     warehouse: WarehouseOption = WAREHOUSE,
     data: DataOption = DATA,
@@ -106,9 +132,12 @@ def status(
     """
     from analysis.render import to_table
     from generator import status as reporting
+    from generator.shard import parse
 
+    if shard and not cost:
+        raise UsageError("--shard goes with --cost: what a warehouse holds is shown whole")
     if cost:
-        estimate = reporting.cost(params, study or (), warehouse, data)
+        estimate = reporting.cost(params, study or (), warehouse, data, parse(shard))
         if estimate.rows:
             print(to_table(estimate))
         print(reporting.total(estimate))
@@ -133,8 +162,10 @@ def doctor(params: ParamsOption = PARAMS, warehouse: WarehouseOption = WAREHOUSE
     return 3 if any(finding.is_fault for finding in findings) else 0
 
 
-def _command(name: str, studies: list[str] | None, models: list[str] | None) -> str:
+def _command(name: str, studies: list[str] | None, models: list[str] | None, shard: Shard) -> str:
     chosen = [*(f"--study {study}" for study in studies or ()), *(f"--model {model}" for model in models or ())]
+    if shard.of > 1:
+        chosen.append(f"--shard {shard}")
     return " ".join([f"vlmaudit {name}", *chosen])
 
 

@@ -24,6 +24,7 @@ from generator.progress import Progress
 from generator.record import Call, Recorder, run_row
 from generator.serve import Servers
 from generator.settled import Failures, failures, unsettled
+from generator.shard import WHOLE, Shard
 from generator.study import Study
 from generator.warehouse import Writer
 
@@ -48,8 +49,8 @@ class Result:
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may choose for one run: only these models (all when empty), how many requests in flight (the study's when None), and of
-    a tool-use study only these stages.
+    """What a user may choose for one run: only these models (all when empty), only this part of the requests, how many of them in flight
+    (the study's when None), and of a tool-use study only these stages.
     """
 
     models: tuple[str, ...] = ()
@@ -58,6 +59,7 @@ class Options:
     say: Callable[[str], None] | None = None
     clock: Clock | None = None
     stages: tuple[Stage, ...] = STAGES
+    shard: Shard = WHOLE
 
 
 class Batch(NamedTuple):
@@ -102,13 +104,14 @@ class Run:
         return Result(self.study.name, len(self.cells), settled, self.recorder.tally.exchanges, failures(*self.asked))
 
     def ask_for(self) -> list[Cell]:
-        """Store what the study asks for: its items, their images, its grid. Its whole grid; `cells` are those of the chosen models."""
+        """Store what the study asks for: its items, their images, its whole grid; `cells` are those that this run is to settle."""
         chosen: list[Item] = list(corpus.items_of(self.study, self.data))
         cells = list(grid.requests(self.study, chosen, self.registry))
         self.writer.merge("image", corpus.image_rows(chosen, self.data))
         self.writer.merge("item", map(corpus.item_row, chosen))
         self.writer.append_grid(self.study.name, (cell.grid_row() for cell in self.whole_grid(cells)))
-        self.cells = [cell for cell in cells if cell.model_id in (self.options.models or self.study.models)]
+        chosen_models = self.options.models or self.study.models
+        self.cells = [cell for cell in cells if cell.model_id in chosen_models and self.options.shard.holds(cell)]
         self.recorder.budget = self._budget()
         return cells
 

@@ -14,6 +14,7 @@ from generator.corpus import items_of, prepare
 from generator.journal import Journal, read
 from generator.run import choose
 from generator.settled import asking
+from generator.shard import WHOLE, Shard
 
 STATE = """
     SELECT
@@ -79,8 +80,8 @@ def totals(state: Rows) -> list[str]:
     return lines
 
 
-def cost(params: Path, names: Sequence[str], path: Path, data: Path) -> Rows:
-    """One row per study and condition of a params file with requests to send: how many, and the tokens and dollars they would take.
+def cost(params: Path, names: Sequence[str], path: Path, data: Path, shard: Shard = WHOLE) -> Rows:
+    """One row per study and condition of a params file with requests of the shard to send: how many, and what they would take.
 
     A dry run: nothing is sent or stored. Estimates are the means of what is stored for the same condition, None where nothing is.
     """
@@ -90,7 +91,8 @@ def cost(params: Path, names: Sequence[str], path: Path, data: Path) -> Rows:
     prepare(studies.values(), data)
     found = []
     for each in chosen:
-        with asking(path, each.name, grid.requests(each, items_of(each, data), registry)) as reading:
+        cells = filter(shard.holds, grid.requests(each, items_of(each, data), registry))
+        with asking(path, each.name, cells) as reading:
             found.append(reading.fetch(ESTIMATE))
     columns = ("study", "model_id", "thinking", "task", "arm", "template", "requests", "prompt_tokens", "completion_tokens", "cost_usd")
     return _joined(found, columns)

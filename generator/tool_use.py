@@ -101,7 +101,7 @@ class _ToolUse(Run):
             verdict = verdicts[cell.request_key]
             return CellCall.of(cell, verdict.body, stored, most, rollout_id=verdict.rollout_id)
 
-        self.settle(wanted, call)
+        self.settle([cell for cell in wanted if self.options.shard.holds(cell)], call)
 
     def _verdicts(self, model: Model, cells: list[Cell]) -> list[Verdict]:
         with asking(self.writer.path, self.study.name, cells) as reading:

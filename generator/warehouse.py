@@ -53,6 +53,17 @@ def completion_id(request_key: str, attempt: int) -> str:
     return hashlib.sha256(f"{request_key}|{attempt}".encode()).hexdigest()[:32]
 
 
+def cell_columns() -> list[str]:
+    """The columns of `raw.grid` that say what is asked for."""
+    return [name for name in columns_of("grid") if name not in ("study", "grid_id", "created_at")]
+
+
+def grid_digest(rows: Iterable[Row]) -> str:
+    """12 hexadecimal digits over what a grid asks for (rows of `cell_columns`), in which order and repetition do not count."""
+    lines = sorted({json.dumps(row, sort_keys=True) for row in rows})
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
+
+
 def create(path: Path) -> None:
     """Make an empty warehouse; the file appears whole or not at all."""
     new = path.with_name(f"{path.name}.new")
@@ -103,11 +114,11 @@ class Writer:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.journal = Journal(path)
-        self._connection = duckdb.connect(config={"memory_limit": MEMORY_LIMIT, "python_enable_replacements": False})
+        self.connection = duckdb.connect(config={"memory_limit": MEMORY_LIMIT, "python_enable_replacements": False})
 
     def close(self) -> None:
         """Close the journal as it is: what is in it is merged by the next writer."""
-        self._connection.close()
+        self.connection.close()
         self.journal.close()
 
     def merge(self, table: str, rows: Iterable[Row]) -> int:
@@ -134,7 +145,7 @@ class Writer:
     def recover(self) -> None:
         """Merge the rows that an interrupted run left: in its journal, or committed but still in DuckDB's write-ahead log."""
         if self.path.exists() and self.path.with_name(f"{self.path.name}.wal").exists():
-            with self._writing():
+            with self.writing():
                 pass  # opening replays the log, closing writes it into the file
         self.merge_journal()
 
@@ -143,10 +154,8 @@ class Writer:
 
         A cell has every column of raw.grid but study, grid_id and created_at. grid_id is a running number and a digest of the cells.
         """
-        named = [name for name in columns_of("grid") if name not in ("study", "grid_id", "created_at")]
-        rows = [{name: cell.get(name) for name in named} for cell in cells]
-        lines = sorted({json.dumps(row, sort_keys=True) for row in rows})
-        digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
+        rows = [{name: cell.get(name) for name in cell_columns()} for cell in cells]
+        digest = grid_digest(rows)
         newest = self._newest_grid(study)
         if newest.endswith(f"-{digest}") or not rows:
             return False
@@ -158,7 +167,7 @@ class Writer:
     def _newest_grid(self, study: str) -> str:
         if not self.path.exists():
             return ""
-        with self._reading() as connection:
+        with self.reading() as connection:
             found = connection.execute("SELECT max(grid_id) FROM raw.grid WHERE study = ?", [study]).fetchone()
         return (found and found[0]) or ""
 
@@ -173,19 +182,19 @@ class Writer:
         for table in chunk.tables:
             self._stage(table, chunk)
         if self.path.exists():
-            with self._reading():
+            with self.reading():
                 for table in chunk.tables:
                     self._drop_stored(table)
         counts = Counter({table: self._count(f"fresh_{table}") for table in chunk.tables})
         fresh = [table for table, count in counts.items() if count]
         if fresh:
-            with self._writing() as connection:
+            with self.writing() as connection:
                 connection.execute("BEGIN")
                 for table in fresh:
                     connection.execute(f"INSERT INTO raw.{table} BY NAME SELECT * FROM fresh_{table}")
                 connection.execute("COMMIT")
         for table in chunk.tables:
-            self._connection.execute(f"DROP TABLE fresh_{table}")
+            self.connection.execute(f"DROP TABLE fresh_{table}")
         return counts
 
     def _stage(self, table: str, chunk: _Chunk) -> None:
@@ -195,7 +204,7 @@ class Writer:
         read = ", ".join(f"\"{name}\": '{'VARCHAR' if kind in as_text else kind}'" for name, kind in types.items())
         select = ", ".join(f"{as_text.get(kind, '{0}').format(_name(name))} AS {_name(name)}" for name, kind in types.items())
         try:
-            self._connection.execute(
+            self.connection.execute(
                 f"CREATE OR REPLACE TEMP TABLE fresh_{table} AS SELECT {select} FROM read_json({quoted(chunk.files[table])}, "
                 f"format = 'newline_delimited', maximum_object_size = {chunk.longest + MIN_OBJECT_BYTES}, columns = {{{read}}})"
             )
@@ -207,14 +216,14 @@ class Writer:
         if table not in KEYS:  # grid
             return
         key = ", ".join(map(_name, KEYS[table]))
-        self._connection.execute(
+        self.connection.execute(
             f"CREATE OR REPLACE TEMP TABLE stored_key AS SELECT {key} FROM raw.{table} AS stored SEMI JOIN fresh_{table} USING ({key})"
         )
         if not self._count("stored_key"):
             return
         if table not in FIRST_WINS:
             self._refuse_other_content(table)
-        self._connection.execute(f"DELETE FROM fresh_{table} WHERE ({key}) IN (SELECT ({key}) FROM stored_key)")
+        self.connection.execute(f"DELETE FROM fresh_{table} WHERE ({key}) IN (SELECT ({key}) FROM stored_key)")
 
     def _refuse_other_content(self, table: str) -> None:
         key = ", ".join(map(_name, KEYS[table]))
@@ -224,41 +233,45 @@ class Writer:
             if name not in KEYS[table] and name not in ORIGIN
         )
         source = ", fresh.source, stored.source" if table == "item" else ""
-        found = self._connection.execute(
+        found = self.connection.execute(
             f"SELECT {key}{source} FROM fresh_{table} AS fresh INNER JOIN raw.{table} AS stored USING ({key}) WHERE {differs} LIMIT 1"
         ).fetchone()
         if found:
             raise _other_content(table, dict(zip([*KEYS[table], "fresh", "stored"], found, strict=False)))
 
     def _count(self, table: str) -> int:
-        found = self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+        found = self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()
         return int(found[0]) if found else 0
 
     @contextmanager
-    def _reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        session.attach(self._connection, self.path)
+    def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The warehouse attached read-only as `raw`."""
+        session.attach(self.connection, self.path)
         try:
-            yield self._connection
+            yield self.connection
         finally:
-            self._connection.execute("DETACH raw")
+            self.connection.execute("DETACH raw")
 
     @contextmanager
-    def _writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """The warehouse attached for writing, for as short as can be; on the way out it is checkpointed, so that no `.wal` remains."""
+    def writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The warehouse, made where it is missing, attached for writing, for as short as can be.
+
+        On the way out it is checkpointed, so that no `.wal` remains.
+        """
         if self.path.exists():
             make_private(self.path)
         else:
             create(self.path)
-        _attach_for_writing(self._connection, self.path)
+        _attach_for_writing(self.connection, self.path)
         try:
-            yield self._connection
-            self._connection.execute("CHECKPOINT raw")
+            yield self.connection
+            self.connection.execute("CHECKPOINT raw")
         except BaseException:
             with suppress(duckdb.Error):
-                self._connection.execute("ROLLBACK")
+                self.connection.execute("ROLLBACK")
             raise
         finally:
-            self._connection.execute("DETACH raw")
+            self.connection.execute("DETACH raw")
 
 
 def _with_response(records: Iterable[Record]) -> Iterator[Record]:
@@ -393,7 +406,12 @@ def _attach_for_writing(connection: duckdb.DuckDBPyConnection, path: Path) -> No
 
 def quoted(path: Path) -> str:
     """A path as a SQL literal: ATTACH takes no parameter."""
-    return "'" + str(path).replace("'", "''") + "'"
+    return literal(str(path))
+
+
+def literal(text: str) -> str:
+    """A text as a SQL literal, where no parameter can be given."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _name(column: str) -> str:

@@ -447,7 +447,7 @@ def test_stored_rows_take_no_memory(path: Path) -> None:
     )
     connection.close()
     with writer(path) as opened:
-        opened._connection.execute("SET memory_limit = '60MB'")
+        opened.connection.execute("SET memory_limit = '60MB'")
         assert opened.merge("completion", [completion("a"), completion("b")]) == 1
 
 
