@@ -1,6 +1,6 @@
 """Mean requests in flight of many rollouts against a server on loopback that answers in 200 ms: at least 0.9 of a concurrency of 32.
 
-usage: python benchmarks/rollouts_in_flight.py [--items 40]
+usage: python benchmarks/rollouts_in_flight.py [--items 20]
 
 What is measured is `vlmaudit rollout` itself: each rollout makes three calls on a scene of 2,000 pixels and answers, so that crops are
 cut, encoded and stored between its turns. The server counts what is in its hands. Prints one JSON object. Meant for an idle machine with
@@ -14,7 +14,9 @@ import asyncio
 import json
 import multiprocessing
 import tempfile
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -26,13 +28,14 @@ from generator.run import Options
 from generator.tool_use import rollout
 
 CONCURRENCY, BOUND, CALLS = 32, 0.9, 3
+REPLICATES = 8  # as in seed 001
 LOOK = '<tool_call>{"name": "image_zoom_in_tool", "arguments": {"bbox_2d": [100, 100, 220, 220], "label": "x", "img_idx": 0}}</tool_call>'
 
 
 def main() -> None:
     """Run a server in a process of its own, roll out, print the mean."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--items", type=int, default=40)
+    arguments.add_argument("--items", type=int, default=20)
     n = arguments.parse_args().items
     ours, theirs = multiprocessing.Pipe()
     server = multiprocessing.Process(target=serve, args=(theirs,), daemon=True)
@@ -44,17 +47,23 @@ def main() -> None:
             "models": ["own/one"],
             "tasks": {"vstar": {"source": "synth", "n": n}},
             "arms": ["tool", "random_crop"],
-            "replicates": 4,
+            "replicates": REPLICATES,
             "probed": 0,
             "concurrency": CONCURRENCY,
         }
         model = {"serving": "vllm", "base_url": f"http://127.0.0.1:{ours.recv()}/v1", "precision": "bf16", "interface": "qwen3_vl"}
         params = folder / "params.yaml"
         params.write_text(yaml.safe_dump({"studies": {"s": study}, "models": {"own/one": {**model, "thinking": [False]}}}))
-        rollout(params, ["s"], folder / "data" / "w.duckdb", folder / "data", Options(say=lambda line: None))
+        warehouse, options = folder / "data" / "w.duckdb", Options(say=lambda line: None)
+        rollout(params, ["s"], warehouse, folder / "data", replace(options, stages=()))  # makes the items and the grid
+        began = time.process_time()
+        rollout(params, ["s"], warehouse, folder / "data", options)
+        spent = time.process_time() - began
     ours.send(None)
-    ratio = round(ours.recv() / CONCURRENCY, 3)
-    print(json.dumps({"name": "rollouts in flight", "ratio": ratio, "bound": BOUND, "rollouts": 8 * n, "requests": 8 * n * (CALLS + 1)}))
+    rollouts = 2 * REPLICATES * n
+    requests = rollouts * (CALLS + 1)
+    measured = {"ratio": round(ours.recv() / CONCURRENCY, 3), "bound": BOUND, "rollouts": rollouts, "requests": requests}
+    print(json.dumps({"name": "rollouts in flight", **measured, "client_cpu_ms_per_request": round(1000 * spent / requests, 2)}))
 
 
 def serve(pipe: Connection) -> None:

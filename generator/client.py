@@ -39,6 +39,7 @@ REFUSED = {
     403: "it does not permit this: check the key's rights and the model's terms",
 }
 CHAT = "chat/completions"
+BUILDERS = 16  # threads that build requests: more than cores, since some wait while another decodes the image that they need
 GRACE_S = 0.5  # on Ctrl-C: how long replies that are already under way may still come in
 SHORTEST_SECRET = 8  # a shorter "key" is a placeholder such as EMPTY, and may occur in any text
 
@@ -72,10 +73,12 @@ class SystemClock:
 
 @dataclass(frozen=True)
 class Request:
-    """What to ask, built only when it is about to be sent. `attempts` counts the exchanges already stored for this key."""
+    """What to ask: a body, or the bytes of one, built only when it is about to be sent. `attempts` counts the exchanges already stored for
+    this key.
+    """
 
     key: str
-    build: Callable[[], Mapping[str, Any]]
+    build: Callable[[], Mapping[str, Any] | bytes]
     attempts: int = 0
 
 
@@ -157,8 +160,8 @@ class Client:
         that refuses (status 401, 402, 403) or cannot be reached (ProviderError), stop the run: nothing new is sent, what is in flight
         is awaited and recorded, then the error is raised. Cancelled (Ctrl-C), it records what has arrived.
         """
-        with ThreadPoolExecutor(1, "record") as recorder:
-            await _Sending(self, record, recorder).run(requests)
+        with ThreadPoolExecutor(1, "record") as recorder, ThreadPoolExecutor(BUILDERS, "build") as builder:
+            await _Sending(self, record, recorder, builder).run(requests)
 
     def wait_s(self) -> float:
         """How many seconds from now the server wants no request; 0 or less where one may be sent."""
@@ -206,8 +209,8 @@ class Client:
 class _Sending:
     """One run of `send_all`: what is live, and the error that halts it."""
 
-    def __init__(self, client: Client, record: Record, recorder: ThreadPoolExecutor) -> None:
-        self.client, self.record, self.recorder = client, record, recorder
+    def __init__(self, client: Client, record: Record, recorder: ThreadPoolExecutor, builder: ThreadPoolExecutor) -> None:
+        self.client, self.record, self.recorder, self.builder = client, record, recorder, builder
         self.in_flight = asyncio.Semaphore(client.concurrency)
         # Twice as many are live as may fly: the next are built while others wait for the server, and what backs off keeps no place.
         self.live = asyncio.Semaphore(2 * client.concurrency)
@@ -271,7 +274,7 @@ class _Sending:
 
     async def exchange(self, request: Request, attempts: Iterator[int]) -> Reply | None:
         """Send once and record; None where the run was halted before."""
-        content = await asyncio.to_thread(lambda: encode(request.build()))
+        content = await asyncio.wrap_future(self.builder.submit(lambda: encode(request.build())))
         async with self.in_flight:
             while not self.halted.is_set() and (ahead := self.client.wait_s()) > 0:
                 await self.pause(ahead)
@@ -317,9 +320,9 @@ async def each(source: Iterable[T] | AsyncIterable[T]) -> AsyncIterator[T]:
             yield one
 
 
-def encode(body: Mapping[str, Any]) -> bytes:
-    """A body as JSON; NaN and infinities, which JSON lacks, raise ValueError."""
-    return json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
+def encode(body: Mapping[str, Any] | bytes) -> bytes:
+    """A body as JSON, unless it is so already; NaN and infinities, which JSON lacks, raise ValueError."""
+    return body if isinstance(body, bytes) else json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
 
 
 def is_transient(reply: Reply | None) -> bool:

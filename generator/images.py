@@ -25,14 +25,16 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import struct
 import warnings
+import zlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageChops, ImageOps, UnidentifiedImageError
 from PIL.PngImagePlugin import PngInfo
 
 from analysis.errors import DataError
@@ -43,7 +45,10 @@ READ_AS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
 SENT_AS = {"PNG": "image/png", "JPEG": "image/jpeg"}
 SUFFIX = {"image/png": ".png", "image/jpeg": ".jpg"}
 TRUTH = "vlmaudit"
+PNG_START = b"\x89PNG\r\n\x1a\n"
 PNG_END = b"\0\0\0\0IEND\xaeB`\x82"
+NO_FILTER, UP = b"\0", b"\2"  # PNG's filters of a row: its samples, or what they differ by from the row above
+DEFLATED = 2 << 20  # bytes of an image that quick_png compresses; doing so to a larger one takes longer than to crop and resize it
 
 Step = Callable[[Image.Image], tuple[Image.Image, str | None]]
 
@@ -125,6 +130,28 @@ def truth(data: bytes) -> dict[str, Any] | None:
 def png_bytes(picture: Image.Image, said: dict[str, Any] | None) -> bytes:
     """A picture as a PNG, with what it says that it shows."""
     return _png(picture, said)
+
+
+def quick_png(picture: Image.Image, said: dict[str, Any] | None = None) -> bytes:
+    """An RGB picture as a PNG, in a tenth of the time that `png_bytes` takes; a large one is not compressed."""
+    row_bytes = 3 * picture.width
+    is_large = row_bytes * picture.height > DEFLATED
+    if not is_large:
+        picture = ImageChops.subtract_modulo(picture, picture.crop((0, -1, picture.width, picture.height - 1)))
+    samples, row_filter = memoryview(picture.tobytes()), NO_FILTER if is_large else UP
+    rows = b"".join(part for start in range(0, len(samples), row_bytes) for part in (row_filter, samples[start : start + row_bytes]))
+    deflate = zlib.compressobj(0 if is_large else 1, strategy=zlib.Z_RLE)
+    chunks = [
+        (b"IHDR", struct.pack(">IIBBBBB", *picture.size, 8, 2, 0, 0, 0)),
+        *([] if said is None else [(b"tEXt", f"{TRUTH}\0{json.dumps(said)}".encode())]),
+        (b"IDAT", deflate.compress(rows)),
+        (b"IDAT", deflate.flush()),
+    ]
+    return b"".join((PNG_START, *(part for kind, data in chunks for part in _chunk(kind, data)), PNG_END))
+
+
+def _chunk(kind: bytes, data: bytes) -> tuple[bytes, ...]:
+    return struct.pack(">I", len(data)), kind, data, struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))
 
 
 def jpeg_bytes(picture: Image.Image, said: dict[str, Any], quality: int = 90) -> bytes:

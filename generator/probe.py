@@ -182,7 +182,7 @@ class Probe(Call):
         """The call for a checkpoint, in at most `most` exchanges."""
         model, asked = replay.cell.model, dict[str, Any]()
 
-        def build() -> dict[str, Any]:
+        def build() -> bytes:
             messages = replay.messages(at, record)
             messages[-1]["content"] += readout.gold or ""
             asked.update(model=model.identifier, messages=messages, seed=replay.cell.seed, **readout.fields())

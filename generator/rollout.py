@@ -100,10 +100,7 @@ class Rollout:
     def _open(self, record: Callable[[Iterable[Record]], None]) -> None:
         item = self.cell.item
         image_sha256 = item.inputs["image"]
-        original = self.pictures.image(image_sha256)
-        first = self.tool.first_image(original)
-        if first is not original:
-            row = self.pictures.keep(first, image_sha256, "resized as the tool's family does")
+        if row := self.pictures.first(image_sha256, self.tool):
             record([("image", row)])
             image_sha256 = row["image_sha256"]
         self.messages = conversation.opening(conversation.prompt(self.cell.arm, self.tool, item), image_sha256)
@@ -243,7 +240,7 @@ class Feed:
     def _asked(self, rollout: Rollout, attempts: int) -> Turn:
         asked: dict[str, Any] = {}
 
-        def build() -> dict[str, Any]:
+        def build() -> bytes:
             asked.update(rollout.request(self._record))
             return conversation.sent(asked, self._pictures)
 

@@ -74,7 +74,7 @@ def interface(name: str) -> Interface:
 def encoded(image: Image.Image) -> bytes:
     """An image as the PNG that is sent. A synthetic original keeps what it says that it shows, also resized; crops say nothing."""
     said = image.info.get(images.TRUTH)
-    return images.png_bytes(image, json.loads(said) if isinstance(said, str) else None)
+    return images.quick_png(image, json.loads(said) if isinstance(said, str) else None)
 
 
 def direct_message(question: str, options: Mapping[str, str], image: Image.Image) -> Message:

@@ -84,17 +84,17 @@ class CropTool:
         [decided: the paper's input image I, whichever image was cropped], and is resized as every crop; noise and blank have the
         size of the image that was sent.
         """
-        if observation.image is None or observation.shown is None or observation.executed is None:
+        if observation.shown is None or observation.executed is None:
             return observation
+        crop = observation.shown.image
         if kind == "random_crop":
             image = shown[0].image
-            box = counterfactual.random_box(image.size, *observation.shown.image.size, seed)
-            crop = cut(image, box)
+            box = counterfactual.random_box(image.size, *crop.size, seed)
             executed = {**observation.executed, "shown_bbox_2d": list(box)}
-            return replace(observation, executed=executed, image=self.sent(crop), shown=Shown(crop, box))
-        size = observation.image.size
+            return replace(observation, executed=executed, shown=Shown(cut(image, box), box))
+        size = self.sent_size(crop.size)
         image = counterfactual.noise(size, seed) if kind == "noise" else counterfactual.blank(size)
-        return replace(observation, image=image, shown=Shown(image, None))
+        return replace(observation, shown=Shown(image, None), send=lambda image: image)
 
     def arguments(self, requested: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a call; ToolError where it calls another tool or has none."""
@@ -113,9 +113,13 @@ class CropTool:
         """A region of the family's frame as whole pixels inside an image of `size`; ToolError where there is none."""
         raise NotImplementedError
 
+    def sent_size(self, size: Size) -> Size:
+        """The size in which a crop of that size is sent."""
+        return self.budget.fitted(size)
+
     def sent(self, crop: Image.Image) -> Image.Image:
         """A crop as it is sent."""
-        return resized(crop, self.budget.fitted(crop.size), self.resampling)
+        return resized(crop, self.sent_size(crop.size), self.resampling)
 
     def _returned(self, box: Box, source: int, shown: Sequence[Shown]) -> Observation:
         width, height = box[2] - box[0], box[3] - box[1]
@@ -130,7 +134,7 @@ class CropTool:
             "source_size": list(image.size),
             "original_bbox_2d": None if within is None else list(within),
         }
-        return Observation(executed, self.sent(crop), Shown(crop, within), source=source)
+        return Observation(executed, Shown(crop, within), source=source, send=self.sent)
 
 
 def region(given: object) -> Region:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -77,18 +77,27 @@ class Shown:
 class Observation:
     """What a call returns: an image or a text, or else an error.
 
-    `image` is what is sent; `shown` what later calls refer to. `executed` can be stored as JSON: `bbox_2d` in whole pixels of the image
-    that was cropped, `source` its place among the images shown, `source_size` its width and height, `original_bbox_2d` the same region in
-    the original's pixels (None where the source is no part of it), and for a random crop `shown_bbox_2d`, the region of the original that
-    was shown instead. `source` is None where the call did not get as far as naming one.
+    `shown` is what later calls refer to, and `send` makes of its image what is sent. `executed` can be stored as JSON: `bbox_2d` in whole
+    pixels of the image that was cropped, `source` its place among the images shown, `source_size` its width and height, `original_bbox_2d`
+    the same region in the original's pixels (None where the source is no part of it), and for a random crop `shown_bbox_2d`, the region of
+    the original that was shown instead. `source` is None where the call did not get as far as naming one.
     """
 
     executed: dict[str, Any] | None = None
-    image: Image.Image | None = field(default=None, repr=False)
     shown: Shown | None = None
     error: str | None = None
     source: int | None = None
     text: str | None = None
+    send: Callable[[Image.Image], Image.Image] = field(default=lambda image: image, repr=False)
+
+    @property
+    def image(self) -> Image.Image | None:
+        """What is sent. Made once it is asked for, which nobody does where an intervention takes its place."""
+        # Python's own cached_property lets one thread at a time make any of them, up to version 3.11.
+        made: dict[str, Image.Image | None] = vars(self)
+        if "_image" not in made:
+            made["_image"] = self.send(self.shown.image) if self.shown else None
+        return made["_image"]
 
 
 class Interface(Protocol):

@@ -89,9 +89,9 @@ class MiniO3(CropTool):
             raise ToolError("zero_area", "bbox_2d is smaller than a pixel")
         return box
 
-    def sent(self, crop: Image.Image) -> Image.Image:
-        """A crop within the budget of pixels."""
-        return resized(crop, fitted(crop.size), self.resampling)
+    def sent_size(self, size: Size) -> Size:
+        """Within the budget of pixels."""
+        return fitted(size)
 
     def observation_messages(self, observations: Sequence[Observation], turn: int, n_shown: int) -> list[Message]:
         """One user message: each image under its number, or what went wrong, then how to go on."""

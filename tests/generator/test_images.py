@@ -291,3 +291,21 @@ def test_of_two_sources_of_one_image_the_row_does_not_depend_on_the_order(tmp_pa
         assert len({store.add(data, "x") for data in order}) == 1
         rows.append(store.rows)
     assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("size", [(1, 1), (5, 3), (300, 200), (1100, 700)])  # the last is too large to be compressed
+def test_a_quick_png_holds_every_pixel_and_what_the_picture_says(size: tuple[int, int]) -> None:
+    noise = Image.merge("RGB", [Image.effect_noise(size, spread) for spread in (20, 60, 100)])
+    noise.info["icc_profile"] = b"profile"
+    for said in (None, SAID):
+        data = images.quick_png(noise, said)
+        Image.open(io.BytesIO(data)).verify()
+        read = Image.open(io.BytesIO(data))
+        assert (read.mode, read.size, read.tobytes()) == ("RGB", size, noise.tobytes())
+        assert images.truth(data) == said
+        assert "icc_profile" not in read.info
+        assert data == images.quick_png(noise.copy(), said)
+
+
+def test_a_quick_png_of_one_colour_is_small() -> None:
+    assert len(images.quick_png(Image.new("RGB", (512, 512)))) < 5000

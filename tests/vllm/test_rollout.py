@@ -68,7 +68,7 @@ def test_gaps_are_those_of_the_full_vocabularys_soft_max(own: Project, server: S
 
 def full_vocabulary(server: Server, stored: dict[str, Any], data: Path) -> dict[str, float]:
     """The log-probability of every token where a stored probe read those of its options."""
-    body = conversation.sent(stored, Pictures(data))
+    body = json.loads(conversation.sent(stored, Pictures(data)))
     del body["logprob_token_ids"]
     reply = httpx.post(f"{server.base_url}/chat/completions", json={**body, "top_logprobs": -1}, timeout=60).json()
     return {each["token"]: each["logprob"] for each in reply["choices"][0]["logprobs"]["content"][0]["top_logprobs"]}

@@ -359,7 +359,7 @@ def told(name: str, observations: list[tools.Observation], turn: int = 1, n_show
 
 def test_observations_and_errors_are_told_in_the_families_forms() -> None:
     image = Image.new("RGB", (64, 32))
-    good, bad = tools.Observation(image=image), tools.Observation(error="zero_area: none")
+    good, bad = tools.Observation(shown=tools.Shown(image, None)), tools.Observation(error="zero_area: none")
     assert told("qwen3_vl", [good, bad]) == [
         *("<tool_response>\n", "IMAGE", "\n</tool_response>"),
         *("\n<tool_response>\n", "Tool Execution Error: zero_area: none", "\n</tool_response>"),
@@ -377,7 +377,7 @@ def test_observations_and_errors_are_told_in_the_families_forms() -> None:
 
 
 def test_mini_o3_names_each_observation_as_a_later_call_must() -> None:
-    good, bad = tools.Observation(image=PICTURE), tools.Observation(error="zero_area: none")
+    good, bad = tools.Observation(shown=tools.Shown(PICTURE, None)), tools.Observation(error="zero_area: none")
     assert "(Observation 1)" in str(told("mini_o3", [good], turn=1, n_shown=1)[0])
     later = told("mini_o3", [bad, good, good], turn=3, n_shown=2)
     assert "zero_area" in str(later[0])
