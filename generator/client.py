@@ -12,10 +12,10 @@ import json
 import os
 import re
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import TracebackType
@@ -28,7 +28,7 @@ import tenacity
 from analysis.errors import ProviderError, UsageError
 from generator.reply import Reply, departs, metadata
 
-__all__ = ["Client", "Clock", "Record", "Reply", "Request", "SystemClock", "api_key", "departs", "metadata"]
+__all__ = ["Address", "Client", "Clock", "Record", "Reply", "Request", "SystemClock", "api_key", "departs", "metadata"]
 
 T = TypeVar("T")
 
@@ -85,13 +85,46 @@ class Request:
 Record = Callable[[Request, int, Reply], None]
 
 
+@dataclass(frozen=True)
+class Address:
+    """A server: its base URL, and who answers there (columns of raw.completion), as it said when it was asked; each response carries it."""
+
+    base_url: str
+    identity: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class _Host:
+    """A server as a client knows it: how many requests it has, until when it wants no other, and whether it fails."""
+
+    base_url: str
+    identity: Mapping[str, str]
+    in_flight: int = 0
+    sent: int = 0
+    not_before: float = 0.0
+    failures: int = 0  # in a row
+    aside_until: float = 0.0
+
+    def take(self, reply: Reply, now: float, longest_wait_s: float) -> None:
+        """Learn from a reply whether the server is there, and how long it wants to be left alone."""
+        if reply.error is None and (reply.http_status or 500) < 500:
+            self.failures = 0
+        else:
+            self.failures += 1
+            self.aside_until = now + min(2.0**self.failures, longest_wait_s)
+        if reply.http_status in BUSY:
+            self.not_before = max(self.not_before, now + min(retry_after(reply.headers, now), longest_wait_s))
+
+
 class Client:
-    """Speaks to one endpoint, with at most `concurrency` requests in flight.
+    """Speaks to one endpoint, or to several that serve the same, with at most `concurrency` requests in flight in all.
 
     `base_url` ends before `/chat/completions`. `timeout_s` bounds a whole exchange. `attempts` bounds the exchanges that one call of
-    `send_all` spends on a request. A wait that the server asks for (Retry-After) holds back every request, and is cut at `longest_wait_s`.
-    The API key goes into the Authorization header and nowhere else; where a server echoes it, `***` is stored in its place. `identity` is
-    who answers there, as the server said when it was asked; every response carries it.
+    `send_all` spends on a request. A wait that a server asks for (Retry-After) holds back every request to it, and is cut at
+    `longest_wait_s`. The API key goes into the Authorization header and nowhere else; an echo of it is stored as `***`.
+
+    A request goes to the server that has the fewest in flight. One that fails (no reply, or a status from 500) while another does not is
+    left aside for 2, 4, 8, … seconds, and then tried with one request at a time until it answers.
     """
 
     def __init__(
@@ -106,20 +139,24 @@ class Client:
         attempts: int = 5,
         longest_wait_s: float = 120.0,
         identity: Mapping[str, str] | None = None,
+        also: Sequence[Address] = (),
     ) -> None:
-        self.base_url = checked(base_url)
-        self.identity = identity or {}
+        self._hosts = [_Host(checked(at.base_url), at.identity) for at in (Address(base_url, identity or {}), *also)]
         self.concurrency = concurrency
         self.clock = clock or SystemClock()
         self.attempts = attempts
         self._timeout_s = timeout_s
         self._longest_wait_s = longest_wait_s
-        self._not_before = 0.0
         self._hide = hider(api_key)
         self._headers = httpx.Headers({"Content-Type": "application/json"} | ({"Authorization": f"Bearer {api_key}"} if api_key else {}))
         self._transport = transport
         self._tls = httpx.create_ssl_context()
         self._idle: list[httpx.AsyncClient] = []
+
+    @property
+    def where(self) -> str:
+        """The base URLs, as an error names them."""
+        return " and ".join(host.base_url for host in self._hosts)
 
     async def __aenter__(self) -> Self:
         return self
@@ -164,19 +201,45 @@ class Client:
             await _Sending(self, record, recorder, builder).run(requests)
 
     def wait_s(self) -> float:
-        """How many seconds from now the server wants no request; 0 or less where one may be sent."""
-        return self._not_before - self.clock.now()
+        """How many seconds from now no server wants a request; 0 or less where one may be sent."""
+        now = self.clock.now()
+        return min(host.not_before for host in self._open(now)) - now
+
+    def hold(self, waits: Mapping[str, float]) -> None:
+        """Send nothing to a base URL before the time (seconds since 1970) that is given for it: what an earlier client learned."""
+        for host in self._hosts:
+            host.not_before = max(host.not_before, waits.get(host.base_url, 0.0))
+
+    def held(self) -> dict[str, float]:
+        """The same of this client, for a later one."""
+        return {host.base_url: host.not_before for host in self._hosts}
+
+    def _open(self, now: float) -> list[_Host]:
+        """The servers that a request may go to: of those that fail, where another does not, one that is due to be tried again."""
+        if all(host.failures for host in self._hosts):
+            return self._hosts
+        return [host for host in self._hosts if not host.failures or (now >= host.aside_until and not host.in_flight)]
 
     async def send(self, content: bytes, path: str = CHAT) -> Reply:
         """Send an encoded body at once. Never raises for what the provider does."""
         began = self.clock.now()
+        host = min(self._open(began), key=lambda host: (host.not_before > began, host.in_flight, host.sent))
+        host.in_flight, host.sent = host.in_flight + 1, host.sent + 1
+        try:
+            reply = await self._exchange(host, content, path, began)
+        finally:
+            host.in_flight -= 1
+        host.take(reply, self.clock.now(), self._longest_wait_s)
+        return reply
+
+    async def _exchange(self, host: _Host, content: bytes, path: str, began: float) -> Reply:
         response: httpx.Response | None = None
         raw, error = bytearray(), None
         try:
             async with (
                 asyncio.timeout(self._timeout_s),
                 self._connection() as connection,
-                connection.stream("POST", urljoin(f"{self.base_url}/", path), content=content) as response,
+                connection.stream("POST", urljoin(f"{host.base_url}/", path), content=content) as response,
             ):
                 async for chunk in response.aiter_raw():
                     raw += chunk
@@ -184,13 +247,11 @@ class Client:
             error = {"type": "timeout", "message": f"no whole reply within {self._timeout_s:g} s"}
         except (httpx.HTTPError, OSError) as fault:
             error = {"type": type(fault).__name__, "message": str(fault)}
-        reply = self._reply(began, response, bytes(raw), error)
-        if reply.http_status in BUSY:
-            now = self.clock.now()
-            self._not_before = max(self._not_before, now + min(retry_after(reply.headers, now), self._longest_wait_s))
-        return reply
+        return self._reply(began, host.identity, response, bytes(raw), error)
 
-    def _reply(self, began: float, response: httpx.Response | None, raw: bytes, error: dict[str, str] | None) -> Reply:
+    def _reply(
+        self, began: float, identity: Mapping[str, str], response: httpx.Response | None, raw: bytes, error: dict[str, str] | None
+    ) -> Reply:
         started_at, latency_s = datetime.fromtimestamp(began, UTC), self.clock.now() - began
         if response is None:
             return Reply(started_at, latency_s, error=error and self._hidden(error))
@@ -200,7 +261,7 @@ class Client:
             body, error = raw, error or {"type": "DecodingError", "message": str(fault)}
         headers = self._hidden(response.headers)
         hidden = error and self._hidden(error)
-        return Reply(started_at, latency_s, response.status_code, self._hide(body), headers, hidden, self.identity)
+        return Reply(started_at, latency_s, response.status_code, self._hide(body), headers, hidden, identity)
 
     def _hidden(self, texts: Mapping[str, str]) -> dict[str, str]:
         return {name: self._hide(text.encode()).decode() for name, text in texts.items()}
@@ -290,10 +351,10 @@ class _Sending:
         """Halt the run where going on could only waste the user's requests."""
         self.unanswered = self.unanswered + 1 if reply.http_status is None else 0
         if remedy := REFUSED.get(reply.http_status or 0):
-            self.halt(ProviderError(f"{self.client.base_url} answered {reply.http_status}: {remedy}, then run the same command again"))
+            self.halt(ProviderError(f"{self.client.where} answered {reply.http_status}: {remedy}, then run the same command again"))
         elif self.unanswered >= self.client.attempts * self.client.concurrency:
             why = (reply.error or {}).get("message")
-            self.halt(ProviderError(f"{self.client.base_url} does not answer ({why}): see that it runs, then run the same command again"))
+            self.halt(ProviderError(f"{self.client.where} does not answer ({why}): see that it runs, then run the same command again"))
 
     async def pause(self, seconds: float) -> None:
         """Sleep, unless the run is halted meanwhile."""

@@ -20,7 +20,8 @@ QUANTIZATIONS = ("int4", "int8", "fp4", "fp6", "fp8", "fp16", "bf16", "fp32")  #
 class Model:
     """One model as a study asks it. `provider` and `precision` are pins: an answer from elsewhere is a provider error.
 
-    `thinking` lists the modes it may be run in. The API key is read from the environment variable that `api_key_env` names.
+    `thinking` lists the modes it may be run in. The API key is read from the environment variable that `api_key_env` names. `base_url` may
+    list several servers of the same model: its requests are spread over them, and a study's `concurrency` is that of all together.
 
     Where the serving is `vllm` and `base_url` is None, `vllm serve` is started with `engine_args` (its options, by name), `environment`
     (variables added to the user's; with PATH, a vLLM in an environment of its own), `port` (else a free one) and `log` (else a file under
@@ -45,7 +46,7 @@ class Model:
     port: int | None = None
     log: str | None = None
     startup_s: int = 1_800
-    base_url: str | None = None
+    base_url: str | tuple[str, ...] | None = None
     api_key_env: str | None = None
     behaviour: str | None = None
     interface: str | None = None
@@ -67,6 +68,11 @@ class Model:
         if self.port is not None and not 0 < self.port < 2**16:
             raise ValueError(f"port must be from 1 to {2**16 - 1}, not {self.port}")
 
+    @property
+    def base_urls(self) -> tuple[str, ...]:
+        """Where the model is served already; nowhere where a server is to be started, or it answers in process."""
+        return (self.base_url,) if isinstance(self.base_url, str) else self.base_url or ()
+
     def check_budget(self, max_tokens: int) -> None:
         """ValueError where a prompt and its answer may not fit the context that the engine is started with."""
         room = self.engine_args.get("max_model_len")
@@ -80,8 +86,8 @@ class Model:
 def load(extra: Mapping[str, Any] | None = None, where: str = "params.yaml: models") -> dict[str, Model]:
     """The registry by model_id: models.toml and `extra`, the user's own entries in the same form, which win over it.
 
-    Raises DataError naming the entry and the field. The base URL of the hosted API can be set by the environment variable
-    OPENROUTER_BASE_URL.
+    Raises DataError naming the entry and the field. The base URL of the hosted API, or several with spaces between, can be set by the
+    environment variable OPENROUTER_BASE_URL.
     """
     with (Path(__file__).parent / "models.toml").open("rb") as file:
         built_in = tomllib.load(file)
@@ -104,7 +110,7 @@ def _defaults(serving: object) -> dict[str, Any]:
     if serving == "openrouter":
         return {
             "thinking": [False],
-            "base_url": os.environ.get("OPENROUTER_BASE_URL", HOSTED_URL),
+            "base_url": urls[0] if len(urls := os.environ.get("OPENROUTER_BASE_URL", "").split() or [HOSTED_URL]) == 1 else urls,
             "api_key_env": "OPENROUTER_API_KEY",
         }
     return {}

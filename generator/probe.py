@@ -236,7 +236,7 @@ async def token_ids(texts: Sequence[str], asking: Client, model: Model) -> dict[
             if reply.http_status != 200 or not isinstance(ids, list) or not ids or not all(type(number) is int for number in ids):
                 why = (reply.error or {}).get("message") or f"status {reply.http_status}"
                 raise ProviderError(
-                    f"{asking.base_url} does not say the tokens of {text!r} ({why}): {model.model_id} can only be probed on a vLLM server"
+                    f"{asking.where} does not say the tokens of {text!r} ({why}): {model.model_id} can only be probed on a vLLM server"
                 )
             found[text] = ids
     return found

@@ -82,7 +82,7 @@ class Run:
         self.say = options.say or (lambda line: print(line, file=sys.stderr, flush=True))
         self.cells: list[Cell] = []
         self.is_spent = False
-        self.not_before: dict[str, float] = {}  # until when a model's server wants no request; the next pass has a client of its own
+        self.not_before: dict[str, float] = {}  # until when a base URL wants no request; the next pass has a client of its own
 
     @property
     def asked(self) -> tuple[Path, str, list[Cell]]:
@@ -172,16 +172,15 @@ class Run:
     async def _send(self, batch: Batch) -> None:
         model, most, calls = batch
         async with self.client(model, most) as asking:
-            if (ahead := self.not_before.get(model.model_id, 0.0) - asking.clock.now()) > 0:
-                await asking.clock.sleep(ahead)
+            asking.hold(self.not_before)
             await asking.send_all(self._admitted(calls), self.recorder)
-            self.not_before[model.model_id] = asking.clock.now() + asking.wait_s()
+            self.not_before |= asking.held()
 
     def client(self, model: Model, attempts: int) -> Client:
         """A client of the model's endpoint."""
         at = self.servers.endpoint(model)
         limits = {"concurrency": self.concurrency, "attempts": attempts}
-        return Client(at.base_url, at.api_key, at.transport, identity=at.identity, clock=self.options.clock, **limits)
+        return Client(at.base_url, at.api_key, at.transport, identity=at.identity, also=at.also, clock=self.options.clock, **limits)
 
     async def _admitted(self, calls: Iterable[Call] | AsyncIterable[Call]) -> AsyncIterator[Call]:
         """The calls one by one, each when the cost ceiling has room for it."""

@@ -61,7 +61,9 @@ def _value(kind: Any, value: Any, where: str) -> Any:
     if origin in (Union, UnionType):
         if value is None and NoneType in inner:
             return None
-        return _value(next(option for option in inner if option is not NoneType), value, where)
+        options = [option for option in inner if option is not NoneType]
+        listed = [option for option in options if get_origin(option) is tuple and isinstance(value, list)]
+        return _value((listed or options)[0], value, where)
     if origin is Literal:
         if not any(value == option and type(value) is type(option) for option in inner):
             raise DataError(f"{where} must be one of {', '.join(inner)}, not {value!r}")

@@ -26,6 +26,7 @@ import httpx
 
 from analysis.errors import DataError, ProviderError
 from generator import client, subjects
+from generator.client import Address
 from generator.models import Model
 from generator.reply import departs, json_object, mapping, name_in
 
@@ -47,12 +48,16 @@ kill -s KILL -- "-$1"
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model is reached, and who answers there: columns of raw.completion, as far as the server says so of itself."""
+    """Where a model is reached, and who answers there: columns of raw.completion, as far as the server says so of itself.
+
+    `also` are further servers of the same model.
+    """
 
     base_url: str
     api_key: str | None = None
     transport: httpx.AsyncBaseTransport | None = None
     identity: Mapping[str, str] = field(default_factory=dict)
+    also: tuple[Address, ...] = ()
 
 
 class Servers(AbstractContextManager["Servers"]):
@@ -81,14 +86,22 @@ class Servers(AbstractContextManager["Servers"]):
     def endpoint(self, model: Model) -> Endpoint:
         """Where the model is reached; a server for it is started where none is running yet, and one for another model is stopped first.
 
-        ProviderError where it cannot be had, or is not what is pinned.
+        Of several servers that run already, those that do not answer are left out. ProviderError where none can be had, or one is not what
+        is pinned.
         """
         if model.behaviour is not None and model.base_url is None:
             return Endpoint(subjects.BASE_URL, transport=subjects.transport(model.behaviour))
-        base_url, key = model.base_url or self._started(model), client.api_key(model.api_key_env)
-        if model.serving != "vllm":
-            return Endpoint(base_url, key)
-        return Endpoint(base_url, key, identity=self._identity(model, base_url, key))
+        base_urls, key = model.base_urls or (self._started(model),), client.api_key(model.api_key_env)
+        if model.serving == "vllm":
+            found = [(base_url, self._identity(model, base_url, key)) for base_url in base_urls]
+        else:
+            found = [(base_url, {}) for base_url in base_urls]
+        there = [Address(base_url, identity) for base_url, identity in found if identity is not None]
+        for base_url, identity in found if there else ():
+            if identity is None:
+                self._say(f"{base_url} does not answer: going on without it; the next pass asks it again")
+        first, *also = there or [Address(base_url) for base_url in base_urls]  # where none is there, the run says so
+        return Endpoint(first.base_url, key, identity=first.identity, also=tuple(also))
 
     def stop(self) -> None:
         """End the server that is running, if one is."""
@@ -112,9 +125,13 @@ class Servers(AbstractContextManager["Servers"]):
             self._say(f"`vllm serve {model.identifier}` is healthy after {self._own.wait():.0f} s")
         return self._own.base_url
 
-    def _identity(self, model: Model, base_url: str, key: str | None) -> Mapping[str, str]:
+    def _identity(self, model: Model, base_url: str, key: str | None) -> Mapping[str, str] | None:
+        """Who answers at a base URL; None where nobody does."""
         if base_url not in self._identities:
-            self._identities[base_url] = _introduced(model, base_url, key)
+            introduced = _introduced(model, base_url, key)
+            if introduced is None:
+                return None
+            self._identities[base_url] = introduced
             if "engine" in self._identities[base_url] and "precision" not in self._identities[base_url]:
                 self._say(f"{base_url} does not say its precision: to have it stored, start it with VLLM_SERVER_DEV_MODE=1")
         identity = self._identities[base_url]
@@ -249,14 +266,16 @@ def _is_healthy(asking: httpx.Client, base_url: str) -> bool:
     return False
 
 
-def _introduced(model: Model, base_url: str, key: str | None) -> dict[str, str]:
-    """Who a server says it is; empty where it is not vLLM's, or does not answer (the run will say so)."""
+def _introduced(model: Model, base_url: str, key: str | None) -> dict[str, str] | None:
+    """Who a server says it is; empty where it is not vLLM's, None where nobody answers."""
     told: dict[str, dict[str, Any]] = {}
     with httpx.Client(timeout=ANSWER_S, headers={"Authorization": f"Bearer {key}"} if key else {}) as asking:
         for name, path in (("version", "../version"), ("info", "../server_info?config_format=json"), ("models", "models")):
             with suppress(httpx.HTTPError):
                 reply = asking.get(urljoin(f"{base_url}/", path))
                 told[name] = json_object(reply.content) if reply.is_success else {}
+    if not told:
+        return None
     version = name_in(told.get("version", {}).get("version"))
     if version is None:
         return {}

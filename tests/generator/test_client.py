@@ -8,6 +8,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Any
@@ -18,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import DataError, ProviderError, UsageError
-from generator.client import Client, Reply, Request, api_key, departs, metadata, retry_after
+from generator.client import Address, Client, Reply, Request, api_key, departs, metadata, retry_after
 from tests.generator.loopback import VirtualClock, serving
 
 KEY = "sk-planted-0123456789abcdef"
@@ -372,6 +373,74 @@ def test_an_endpoint_that_cannot_be_reached_stops_the_run() -> None:
     with pytest.raises(ProviderError, match=r"http://127.0.0.1:9/v1 does not answer"):
         asyncio.run(run())
     assert 10 <= len(records) <= 12
+
+
+# -- several servers ---------------------------------------------------------------------------------------------------------------
+
+
+def send_to(apps: list[Any], n: int, *more: str, **options: Any) -> Records:
+    records = Records()
+
+    async def run(urls: list[str]) -> None:
+        first, *also = (Address(url, {"engine": str(place)}) for place, url in enumerate(urls))
+        given = {"clock": VirtualClock(), "identity": first.identity, "also": also} | options
+        async with Client(first.base_url, **given) as client:
+            await client.send_all(asking(n), records)
+
+    with ExitStack() as stack:
+        urls = [stack.enter_context(serving(app)) for app in apps]
+        asyncio.run(run([*more, *urls]))
+    return records
+
+
+def test_a_request_goes_to_the_server_that_has_the_fewest_in_flight() -> None:
+    quick, slow = Server(always().script, delay=0.01), Server(always().script, delay=0.1)
+    records = send_to([quick, slow], 120, concurrency=8)
+    assert len(records) == len(quick.bodies) + len(slow.bodies) == 120
+    assert len(quick.bodies) > 2 * len(slow.bodies)
+    assert quick.peak + slow.peak <= 8
+    assert slow.peak >= 3
+    assert Counter(reply.identity["engine"] for _, _, reply in records) == {"0": len(quick.bodies), "1": len(slow.bodies)}
+
+
+@pytest.mark.parametrize("dead", ["gone", "broken"])
+def test_a_dead_server_is_left_aside_and_its_requests_go_to_the_others(dead: str) -> None:
+    live, broken = always(), always(502)
+    first = {"gone": {"more": ["http://127.0.0.1:9/v1"], "apps": [live]}, "broken": {"more": [], "apps": [broken, live]}}[dead]
+    records = send_to(first["apps"], 200, *first["more"], concurrency=8)
+    failed = [attempt for _, attempt, reply in records if reply.http_status != 200]
+    assert 1 <= len(failed) <= 12
+    assert {key for key, _, reply in records if reply.http_status == 200} == {f"r{n}" for n in range(200)}
+
+
+def test_a_server_that_comes_back_gets_its_share_again() -> None:
+    clock = VirtualClock()
+
+    def sound(n: int, asked: Any) -> tuple[int, dict[str, str], bytes]:
+        clock.time += 0.1
+        return 200, {}, ANSWER
+
+    ill = Server(lambda n, asked: (503, {}, b"") if n < 2 else sound(n, asked))
+    well = Server(sound)
+    records = send_to([ill, well], 400, concurrency=1, clock=clock)
+    assert len({key for key, _, reply in records if reply.http_status == 200}) == 400
+    assert len(records) == 402
+    assert 100 < len(ill.bodies) < len(well.bodies)
+
+
+def test_servers_of_which_none_answers_stop_the_run_and_are_named() -> None:
+    with pytest.raises(ProviderError, match=r"http://127.0.0.1:9/v1 and http://127.0.0.1:10/v1 do(es)? not answer"):
+        send_to([], 1000, "http://127.0.0.1:9/v1", "http://127.0.0.1:10/v1", concurrency=2)
+
+
+def test_a_wait_that_one_server_asks_for_is_no_wait_for_another() -> None:
+    clock = VirtualClock()
+    busy = Server(lambda n, asked: (429, {"retry-after": "60"}, b"") if n == 0 else (200, {}, ANSWER), clock=clock)
+    free = Server(always().script, clock=clock)
+    records = send_to([busy, free], 50, concurrency=1, clock=clock)
+    assert len({key for key, _, reply in records if reply.http_status == 200}) == 50
+    assert all(at >= busy.times[0] + 60 for at in busy.times[1:])
+    assert len(free.bodies) >= 49
 
 
 def test_an_error_of_the_recorder_or_the_builder_ends_the_run_with_that_error() -> None:

@@ -7,8 +7,10 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -310,6 +312,23 @@ def test_a_wait_that_the_server_asks_for_holds_in_the_next_pass(tmp_path: Path) 
     assert (refused.kind, again.kind) == ("rate_limit", "sound")
     assert refused.not_before is not None
     assert again.at >= refused.not_before - 0.001
+
+
+def test_a_server_that_dies_in_mid_study_leaves_its_requests_to_the_others(tmp_path: Path) -> None:
+    ends = ExitStack()
+
+    def die(n: int, digest: str, body: dict[str, Any]) -> None:
+        if n == 5:
+            threading.Thread(target=ends.close).start()
+
+    dying, living = Endpoint(die, delay=0.02), Endpoint(delay=0.02)
+    with ends, serving(living) as url:
+        own = Project(tmp_path, url)
+        own.model["base_url"] = [ends.enter_context(serving(dying)), url]
+        result = own.generate()
+    assert (result.settled, result.failures) == (4 * CONDITIONS, [])
+    assert 5 <= dying.served.total() < result.stored - living.answered + 6
+    assert own.rows("SELECT count(*) FROM raw.completion WHERE http_status IS NULL")[0][0] >= 1
 
 
 # -- money -------------------------------------------------------------------------------------------------------------------------

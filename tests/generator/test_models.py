@@ -74,6 +74,18 @@ def test_hosted_models_name_where_their_key_and_address_come_from(monkeypatch: p
     assert models.load({"own": {**OWN, "base_url": "http://127.0.0.1:8000/v1"}})["own"].base_url == "http://127.0.0.1:8000/v1"
 
 
+def test_a_model_may_be_served_at_several_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    urls = ["http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"]
+    monkeypatch.setenv("OPENROUTER_BASE_URL", "  ".join(urls))
+    assert models.load()["qwen/qwen3.5-27b"].base_urls == tuple(urls)
+    assert models.load({"own": {**OWN, "base_url": urls}})["own"].base_urls == tuple(urls)
+    assert models.load({"own": {**OWN, "base_url": urls[0]}})["own"].base_urls == (urls[0],)
+    assert models.load()["Qwen/Qwen3.5-4B"].base_urls == ()
+    for given, said in (([], "is empty"), ([urls[0]] * 2, "twice"), ([1], "must be text")):
+        with pytest.raises(DataError, match=f"models.own.base_url.* {said}"):
+            models.load({"own": {**OWN, "base_url": given}})
+
+
 def test_an_entry_of_ones_own_may_leave_out_what_its_serving_implies() -> None:
     own = models.load({"own": OWN, "sim/second": {"serving": "simulated", "behaviour": "copycat"}})
     assert (own["own"].identifier, own["own"].provider, own["own"].thinking) == ("org/name", "vllm", (False, True))

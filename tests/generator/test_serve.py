@@ -19,6 +19,7 @@ import yaml
 from analysis import session
 from analysis.errors import AuditError, DataError, ProviderError, UsageError
 from generator import serve
+from generator.client import Address
 from generator.models import Model
 from generator.serve import Endpoint, Servers
 from tests.generator.loopback import serving
@@ -236,6 +237,20 @@ def test_a_running_server_that_hides_its_precision_is_used_all_the_same(local: C
             for _ in range(2):
                 assert "precision" not in servers.endpoint(running).identity
     assert said == [f"{running.base_url} does not say its precision: to have it stored, start it with VLLM_SERVER_DEV_MODE=1"]
+
+
+def test_of_several_running_servers_each_says_who_it_is_and_one_that_is_not_there_is_left_out(
+    local: Callable[..., Model], tmp_path: Path
+) -> None:
+    said: list[str] = []
+    gone = "http://127.0.0.1:9/v1"
+    with Servers(tmp_path / "logs") as one, Servers(tmp_path / "logs") as two:
+        urls = [one.endpoint(local()).base_url, gone, two.endpoint(local({"/version": {"version": "0.98.0"}})).base_url]
+        with Servers(tmp_path / "none", said.append) as servers:
+            found = servers.endpoint(local(base_url=tuple(urls)))
+    assert (found.base_url, found.identity) == (urls[0], IDENTITY)
+    assert found.also == (Address(urls[2], {**IDENTITY, "engine_version": "0.98.0"}),)
+    assert said == [f"{gone} does not answer: going on without it; the next pass asks it again"]
 
 
 def test_a_server_that_is_not_vllms_has_no_identity(servers: Servers, local: Callable[..., Model]) -> None:
