@@ -23,18 +23,15 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 
 from analysis.catalog import RAW
-
-if TYPE_CHECKING:
-    from analysis.session import Session
+from analysis.session import ROW_GROUP, Session, attach, tables
 
 LIMIT_BYTES = 4_000_000_000  # of the whole cache; what was used longest ago goes first
 SEGMENTS = 8  # an incremental view in more parts is written together into one
-ROW_GROUP = 20_480  # rows that one thread reads at a time: few enough that a table of bootstrap weights keeps several busy
 
 # How a row of raw.completion, with all that an incremental view may read beside it, is told apart from an edited one. Every grid says
 # the same of a request, whenever and by whichever study it is asked: two of them differ only where one was edited.
@@ -217,8 +214,6 @@ class Cache:
         return self._others[1]
 
     def _over(self, session: Session, places: list[Any]) -> Session:
-        from analysis.session import Session, attach, tables
-
         connection = duckdb.connect(config={"python_enable_replacements": False})
         attach(connection, self.warehouse, "warehouse", session.catalog.raw_schema)
         connection.execute(f"ATTACH ':memory:' AS {RAW}")
@@ -287,7 +282,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, entry: Path) -> tuple[dict[st
     if file.stat().st_size != said["bytes"]:
         raise ValueError(f"{file} was cut short")
     alias = f'"kept {entry.parent.name} {entry.name}"'
-    connection.execute(f"ATTACH IF NOT EXISTS {_text(file)} AS {alias} (READ_ONLY)")
+    connection.execute(f"ATTACH IF NOT EXISTS {_text(file)} AS {alias} (READ_ONLY, ROW_GROUP_SIZE {ROW_GROUP})")
     os.utime(entry)
     return said, alias
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 WAREHOUSE = Path("data/warehouse.duckdb")
 FETCHED_AT_ONCE = 16_384
+ROW_GROUP = 16_384  # rows that one thread reads at a time: DuckDB must be told at every attach, or one thread reads a small study alone
 WAIT_S = 5.0  # how long a reader waits for a writer's merge, which takes milliseconds
 
 
@@ -230,7 +231,7 @@ def attach(connection: duckdb.DuckDBPyConnection, warehouse: Path, alias: str = 
     deadline = time.monotonic() + WAIT_S
     while True:
         try:
-            connection.execute(f"ATTACH '{quoted}' AS {alias} (READ_ONLY)")
+            connection.execute(f"ATTACH '{quoted}' AS {alias} (READ_ONLY, ROW_GROUP_SIZE {ROW_GROUP})")
             return
         except duckdb.IOException as fault:
             if "could not set lock" not in str(fault).lower():

@@ -70,7 +70,7 @@ def create(path: Path) -> None:
     new.unlink(missing_ok=True)
     connection = duckdb.connect()
     try:
-        connection.execute(f"ATTACH {quoted(new)} AS raw (STORAGE_VERSION '{STORAGE_VERSION}')")
+        connection.execute(f"ATTACH {quoted(new)} AS raw (STORAGE_VERSION '{STORAGE_VERSION}', ROW_GROUP_SIZE {session.ROW_GROUP})")
         connection.execute("USE raw")
         connection.execute(catalog.load().raw_schema)
         connection.execute("USE memory")
@@ -392,7 +392,7 @@ def _attach_for_writing(connection: duckdb.DuckDBPyConnection, path: Path) -> No
     deadline = time.monotonic() + session.WAIT_S
     while True:
         try:
-            connection.execute(f"ATTACH {quoted(path)} AS raw")
+            connection.execute(f"ATTACH {quoted(path)} AS raw (ROW_GROUP_SIZE {session.ROW_GROUP})")
             return
         except duckdb.Error as fault:
             if LOCKED not in str(fault).lower():
