@@ -162,7 +162,12 @@ ASSESSMENT_COST = PaperTable(
     "SELECT * FROM modality.assessment_cost_task WHERE NOT thinking ORDER BY task, arm_type",
     rows=("task", "arm_type"),
     lead={"cells": count("n_cells")},
-    cells={"Δ (pp): median (range)": spread("cost", points), "Answer moved (%): median": percent("answer_moved")},
+    cells={
+        "Δ (pp): median (range)": spread("cost", points),
+        "CI < 0": text("n_lower"),
+        "CI > 0": text("n_higher"),
+        "Answer moved (%): median": percent("answer_moved"),
+    },
 )
 GROUNDING = PaperTable(
     11,

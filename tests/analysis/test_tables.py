@@ -118,9 +118,9 @@ def test_a_difference_carries_its_interval_and_its_sign() -> None:
 
 
 def test_table_10_reads_as_printed() -> None:
-    cost = {"cost": -0.184, "cost_min": -0.484, "cost_max": -0.047, "answer_moved": 0.194}
+    cost = {"cost": -0.184, "cost_min": -0.484, "cost_max": -0.047, "answer_moved": 0.194, "n_lower": 8, "n_higher": 0}
     row = {"task": "isobench/graph_maxflow", "arm_type": "joint", "n_cells": 8, **cost}
-    assert lines(10, [row])[1] == '"IsoBench max-flow, joint",8,"−18.4 (−48.4, −4.7)",19.4'
+    assert lines(10, [row])[1] == '"IsoBench max-flow, joint",8,"−18.4 (−48.4, −4.7)",8,0,19.4'
 
 
 def test_table_13_has_the_paper_s_23_prompts() -> None:
