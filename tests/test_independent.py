@@ -5,6 +5,7 @@ faults, retries and replicates.
 """
 
 import json
+import random
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -70,6 +71,29 @@ def _expected(view: str, oracle: Study, draw: Bootstrap) -> list[Row]:
     ends = {tuple(sorted(key.items())): found for key, found in ENDS[view](draw)}
     names = [name for name, _ in next(iter(ends), ())]
     return [{**row, **ends[tuple((name, row[name]) for name in names)]} for row in points]
+
+
+def test_neither_the_order_of_rows_nor_what_was_superseded_changes_a_value(made: dict[str, tuple[list[Row], Path]], tmp_path: Path) -> None:
+    rows, warehouse = made["small"]
+    chance = random.Random(7)
+    other = []
+    for row in chance.sample(rows, len(rows)):
+        attempt = 10 * row.get("attempt", 1)
+        other.append({**row, "attempt": attempt})
+        if chance.random() < 0.2:  # a call that was made again: what it said first no longer counts
+            first = {"choices": [{"finish_reason": "stop", "message": {"content": "ANSWER: even"}}]}
+            other.append({**row, "attempt": attempt - 5, "response": first})
+    assert len(other) > len(rows)
+    (tmp_path / "other.jsonl").write_text("".join(json.dumps(row) + "\n" for row in other), encoding="utf-8")
+    assert not ingest(tmp_path / "other.jsonl", tmp_path / "other.duckdb").refused
+    views = {view for view in exported(load()) if view.startswith(("attrition.condition", "modality."))} - {
+        "modality.cost"
+    }  # what was paid was paid
+    found = []
+    for path in (warehouse, tmp_path / "other.duckdb"):
+        with session.open(path, {"stat.resamples": str(RESAMPLES)}) as opened:
+            found.append({view: opened.rows(f"SELECT * FROM {view}") for view in views})
+    assert not {view: wrong for view in sorted(views) if (wrong := list(_differences(found[1][view], found[0][view])))}
 
 
 def test_every_view_of_the_audit_has_a_computation_to_be_held_against() -> None:
