@@ -105,13 +105,14 @@ def table(
 
     Text formats have the paper's layout and percent; csv, json and parquet have its rows, in fractions.
     """
-    from analysis import tables
+    from analysis import quality, tables
     from analysis.paper_tables import require
 
     wanted = require(number)
     source = wanted.source
     if isinstance(source, str):
         with _reading(warehouse, set_) as session:
+            _interruptible(session, lambda: quality.refuse_drift(session, session.mentioned(source)))
             if format is Format.parquet:
                 _write(parquet(_interruptible(session, lambda: session.query(source))), out)
                 return
@@ -135,11 +136,13 @@ def figure(
 
     svg and png are pictures; the other formats hold the rows that they show, in fractions.
     """
+    from analysis import quality
     from analysis.figures import format_of, pictures
     from analysis.paper_figures import require
 
     wanted, chosen = require(number), format or format_of(out)
     with _reading(warehouse, set_) as session:
+        _interruptible(session, lambda: quality.refuse_drift(session, session.mentioned(wanted.source)))
         if chosen not in PICTURES:
             _show(session, wanted.source, Format(chosen.value), 0, out)
             return

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from analysis import tables
+from analysis import quality, tables
 from analysis.catalog import Catalog, sql_root
 from analysis.errors import DataError
 from analysis.figures import pictures
@@ -44,6 +44,7 @@ def write(session: Session, warehouse: Path, out: Path) -> list[str]:
     studies = session.shown()
     if not studies:
         raise DataError(f"{warehouse} holds no study to export: `vlmaudit generate` or `vlmaudit ingest` adds one")
+    quality.refuse_drift(session, REPORTED)
     files = dict(_files(session))
     files[PROVENANCE] = _json(provenance(session, studies, sorted(files)))
     try:
@@ -117,6 +118,7 @@ def provenance(session: Session, studies: list[str], files: list[str]) -> dict[s
         "git_revision": git_revision(),
         "warehouse_digest": warehouse_digest(session),
         "duckdb": version("duckdb"),
+        "pool_drift": session.parameters["quality.pool_drift"],
         "files": files,
         "views": {name: view_provenance(session, name) for name in exported(catalog)},
         "tables": {

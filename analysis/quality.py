@@ -6,14 +6,16 @@ An audit whose header says `-- severity: warning` is listed with its count and f
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from analysis.catalog import ERROR
+from analysis.errors import DataError
 from analysis.render import TEXT, Format, Rows, whole
 from analysis.session import Session
 
 SCHEMA = "quality"
+DRIFT = {"attrition": "quality.drift", "modality": "quality.drift", "tooluse": "quality.rollout_drift"}  # by the schema of a result
 SHOWN = 20  # rows of one audit in the format `table`; the other formats hold all
 
 
@@ -40,6 +42,21 @@ def run(session: Session) -> list[Finding]:
         )
         for view in ordered
     ]
+
+
+def refuse_drift(session: Session, views: Iterable[str]) -> None:
+    """DataError where results over these views would pool answers of one condition that were given in several ways."""
+    schemas = {name.partition(".")[0] for name in views}
+    for audit in sorted({DRIFT[schema] for schema in schemas & DRIFT.keys()}):
+        for row in session.rows(f"SELECT *, count(*) OVER () AS n_rows FROM {audit} ORDER BY ALL LIMIT 1"):
+            where = " ".join(str(row[name]) for name in ("model_id", "task", "arm", "template"))
+            mode = ", thinking," if row["thinking"] else ""
+            others = f" (and {row['n_rows'] - 1} more)" if row["n_rows"] > 1 else ""
+            raise DataError(
+                f"{where}{mode} was answered in {row['n_values']} ways: {row['aspect']} "
+                f"{row['first_value']} and {row['last_value']}{others}; "
+                f"`vlmaudit show {audit}` lists them; ask again what differs, or pool it all the same with --set quality.pool_drift=true"
+            )
 
 
 def render(findings: Sequence[Finding], format: Format) -> str:  # noqa: A002 - the option's name

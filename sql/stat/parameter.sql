@@ -6,6 +6,7 @@ FROM (VALUES
     ('parse.rules', 'strict', 'strict|lenient', 'the rule set that reads labels out of completions'),
     ('arm.field_policy', 'relevant', 'relevant|usable', 'relevant: rows whose fields that a measure needs were read; usable: only rows that lost no field'),
     ('arm.replicate', '0', 'integer', 'the replicate that headline views read'),
+    ('quality.pool_drift', 'false', 'false|true', 'true: answers of one condition by several providers, precisions, engines or prompts may be pooled'),
     ('stat.resamples', '10000', 'resamples', 'bootstrap resamples of an interval'),
     ('stat.confidence', '0.95', 'fraction', 'coverage of an interval'),
     ('stat.seed', '0', 'integer', 'seed of the bootstrap weights'),

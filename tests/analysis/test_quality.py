@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import duckdb
 
@@ -39,6 +40,27 @@ def test_a_warning_is_shown_and_fails_nothing(run: Run) -> None:
     said = run("audit")
     assert said.code == 0
     assert "warning: quality.unsettled\n" in said.out
+
+
+def test_a_condition_answered_in_several_ways_is_not_pooled_unless_told_to(run: Run) -> None:
+    before = run("table", "3").out
+    with duckdb.connect("data/warehouse.duckdb") as connection:
+        connection.execute(
+            "UPDATE completion SET provider = CASE WHEN item_id LIKE '%/2' THEN 'elsewhere' ELSE 'here' END WHERE model_id = 'model-a'"
+        )
+    assert run("audit").code == 3
+    for command in (["table", "3"], ["table", "3", "--format", "csv"], ["figure", "2"], ["export", "--out", "out"]):
+        said = run(*command)
+        assert (said.code, said.out) == (3, "")
+        assert said.err == (
+            "error: model-a isobench/math_parity A assess was answered in 2 ways: provider elsewhere and here (and 5 more); `vlmaudit show "
+            "quality.drift` lists them; ask again what differs, or pool it all the same with --set quality.pool_drift=true\n"
+        )
+        assert run(*command, "--set", "quality.pool_drift=true").code == 0
+    assert json.loads(Path("out/provenance.json").read_text())["pool_drift"] == "true"
+    assert run("table", "3", "--set", "quality.pool_drift=true").out == before
+    assert run("audit", "--set", "quality.pool_drift=true").code == 0
+    assert run("table", "s1").code == 0  # the other audit's
 
 
 def test_many_rows_are_cut_in_a_table_and_whole_elsewhere() -> None:

@@ -185,15 +185,62 @@ def test_a_model_served_in_two_ways_is_shown_by_what_varies() -> None:
         call(precision="bf16", engine="vllm", engine_version="1", temperature=0.0),
         call("l", precision="fp8", engine="vllm", engine_version="2", temperature=0.0, **other),
     ]
-    found = broken("quality.drift", item=[known(), known("p")], grid=[cell(), cell("l", **other)], completion=calls)
+    found = broken("quality.serving", item=[known(), known("p")], grid=[cell(), cell("l", **other)], completion=calls)
     assert pick(found, "aspect", "n_values", "first_value", "last_value", "n") == [
         ("engine", 2, "vllm 1", "vllm 2", 2),
         ("precision", 2, "bf16", "fp8", 2),
     ]
 
 
+def test_a_condition_answered_in_several_ways_drifts_by_what_differs() -> None:
+    other: Row = {"item_id": "p"}
+    served: Row = {"provider": "vllm", "precision": "bf16", "engine": "vllm", "engine_version": "1", "prompt_sha256": "a"}
+    calls = [
+        call(**served),
+        call("again", replicate=1, **{**served, "prompt_sha256": "b"}),
+        call("l", **other, **{**served, "provider": "other", "engine_version": "2"}),
+        call("x", **other, arm="A", **{**served, "precision": "fp8"}),
+    ]
+    grid = [cell(), cell("again", replicate=1), cell("l", **other), cell("x", arm="A", **other)]
+    found = broken("quality.drift", item=[known(), known("p")], grid=grid, completion=calls)
+    assert pick(found, "arm", "aspect", "n_values", "first_value", "last_value", "n") == [
+        ("AB", "engine", 2, "vllm 1", "vllm 2", 3),
+        ("AB", "prompt", 2, "a", "b", 2),
+        ("AB", "provider", 2, "other", "vllm", 3),
+    ]
+
+
+def test_what_is_not_said_or_is_a_providers_error_or_superseded_is_no_drift() -> None:
+    other: Row = {"item_id": "p"}
+    calls = [call(provider="one"), call("l", **other), call("x", item_id="q2", http_status=502, response="", provider="two")]
+    calls += [call("y", item_id="q3", provider="three"), call("y", attempt=2, item_id="q3", provider="one")]
+    grid = [cell(), cell("l", **other), cell("x", item_id="q2"), cell("y", item_id="q3")]
+    items = [known(name) for name in ("q", "p", "q2", "q3")]
+    assert broken("quality.drift", item=items, grid=grid, completion=calls) == []
+
+
+def test_rollouts_of_one_condition_served_in_several_ways_drift() -> None:
+    asked = {"protocol": "tool_use", "arm": "tool", "template": "free"}
+
+    def turn(rollout: str, number: int, attempt: int = 1, **columns: Any) -> Row:
+        return call(f"{rollout}", attempt, **asked, item_id=rollout, rollout_id=rollout, turn=number, **columns) | {
+            "completion_id": f"{rollout}/{number}/{attempt}"
+        }
+
+    calls = [turn("a", 1, precision="bf16"), turn("a", 2, precision="fp8", http_status=429), turn("a", 2, 2, precision="bf16")]
+    calls += [turn("failed", 1, precision="int4"), turn("b", 1, precision="bf16"), turn("b", 2, precision="fp8")]
+    rollouts = [
+        {"rollout_id": name, "attempt": 1, "end_reason": "error" if name == "failed" else "answer"} for name in ("a", "b", "failed")
+    ]
+    grid = [cell(name, item_id=name, **asked) for name in ("a", "b", "failed")]
+    items = [known(name) for name in ("a", "b", "failed")]
+    found = broken("quality.rollout_drift", item=items, grid=grid, completion=calls, rollout=rollouts)
+    assert pick(found, "arm", "aspect", "first_value", "last_value", "n") == [("tool", "precision", "bf16", "fp8", 4)]
+    assert broken("quality.rollout_drift", item=items, grid=grid, completion=calls[:4], rollout=rollouts) == []
+
+
 def test_an_attempt_that_was_called_again_does_not_drift() -> None:
-    assert broken("quality.drift", completion=[call(precision="fp8"), call(attempt=2, precision="bf16")]) == []
+    assert broken("quality.serving", completion=[call(precision="fp8"), call(attempt=2, precision="bf16")]) == []
 
 
 def test_a_request_never_called_or_failed_at_the_provider_is_unsettled() -> None:
