@@ -69,8 +69,8 @@ def _spelled(character: str) -> str:
 
 
 def plain(value: Any) -> str:
-    """One value as a reader expects it: six significant digits, `—` for what is not known."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    """One value as a reader expects it: six significant digits, `—` for what is not known or no finite number."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return MISSING
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -154,11 +154,12 @@ def doctor(params: ParamsOption = PARAMS, warehouse: WarehouseOption = WAREHOUSE
 
     Each fault comes with its remedy; exit code 3 where there is one.
     """
+    from analysis.render import inert
     from generator import doctor as checking
 
     findings = checking.examine(params, warehouse, data)
     for finding in findings:
-        print(finding)
+        print(inert(str(finding), keep="\n"))
     return 3 if any(finding.is_fault for finding in findings) else 0
 
 

@@ -436,7 +436,18 @@ def api_key(variable: str | None) -> str | None:
 
 
 def hider(secret: str | None) -> Callable[[bytes], bytes]:
-    """A function that strikes the API key out of what is about to be stored."""
+    """A function that strikes the API key out of what is about to be stored, however JSON spells its characters."""
     if secret is None or len(secret) < SHORTEST_SECRET:
         return lambda text: text
-    return lambda text: text.replace(secret.encode(), b"***")
+    literal, spelled = secret.encode(), re.compile("".join(map(_spelled, secret)).encode())
+
+    def hide(text: bytes) -> bytes:
+        text = text.replace(literal, b"***")
+        return spelled.sub(b"***", text) if b"\\" in text else text
+
+    return hide
+
+
+def _spelled(character: str) -> str:
+    slash = r"\\?" if character in '"/\\' else ""
+    return rf"(?:{slash}{re.escape(character)}|(?i:\\u{ord(character):04x}))"

@@ -105,9 +105,10 @@ def test_no_rows_are_an_empty_array_and_a_bare_header() -> None:
 
 @pytest.mark.parametrize("form", [Format.table, Format.md, Format.latex])
 def test_what_is_not_known_is_no_zero(form: Format) -> None:
-    written = TEXT[form](Rows(["rate"], [[None], [math.nan]]))
+    written = TEXT[form](Rows(["rate"], [[None], [math.nan], [-math.inf]]))
     assert "0" not in written
-    assert len(re.findall("—|---(?!:)", written.replace("| ---: |", ""))) >= 2
+    assert "inf" not in written
+    assert len(re.findall("—|---(?!:)", written.replace("| ---: |", ""))) >= 3
 
 
 def test_columns_line_up_whatever_their_script() -> None:

@@ -179,6 +179,12 @@ def test_the_key_travels_in_the_authorization_header_and_shows_nowhere() -> None
     assert reply.body == b'{"error": {"message": "Incorrect API key: ***"}}'
 
 
+@pytest.mark.parametrize("said", [KEY, KEY.replace("s", "\\u0073").replace("-", "\\u002D"), "".join(f"\\u{ord(each):04x}" for each in KEY)])
+def test_a_key_that_json_spells_in_another_way_is_struck_out_too(said: str) -> None:
+    reply = post(Server(lambda n, asked: (400, {}, f'{{"error": "no {said}, no \\u00e9"}}'.encode())), api_key=KEY)
+    assert reply.body == b'{"error": "no ***, no \\u00e9"}'
+
+
 @pytest.mark.parametrize("status", [401, 402, 403])
 def test_no_error_shows_the_key(status: int) -> None:
     records = Records()
