@@ -1,9 +1,9 @@
 """Writes a study's tables, figures and views into a folder, with the provenance of every number.
 
-`tables/` holds the paper's tables (Markdown, LaTeX, CSV, JSON), `figures/` its figures (SVG and PNG where there is something to draw, and
-the rows behind them as CSV), `views/` the results (Parquet, and CSV where a row is more than one item), `metrics.json` the headlines by
-task (for `dvc metrics`), `provenance.json` what produced them. All bytes but those of the provenance are a function of the warehouse, the
-views and the parameters, and of matplotlib's version.
+`tables/` holds the tables of the study's paper (Markdown, LaTeX, CSV, JSON), `figures/` its figures (SVG and PNG where there is something
+to draw, and the rows behind them as CSV), `views/` the results (Parquet, CSV where a row is more than one item, and JSON lines of what
+trains models), `metrics.json` the headlines by task (for `dvc metrics`), `provenance.json` what produced them. All bytes but those of the
+provenance are a function of the warehouse, the views and the parameters, and of matplotlib's version.
 """
 
 from __future__ import annotations
@@ -13,25 +13,53 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from analysis import quality, tables
+from analysis import modality_figures, modality_tables, quality, tables, tooluse_figures, tooluse_tables
 from analysis.catalog import Catalog, sql_root
 from analysis.errors import DataError
-from analysis.figures import pictures
-from analysis.modality_tables import TABLES
-from analysis.paper_figures import FIGURES
+from analysis.figures import PaperFigure, pictures
 from analysis.render import TEXT, Format, Rows, parquet, whole
 from analysis.session import Session
+from analysis.tables import PaperTable
 
 PROVENANCE = "provenance.json"
 REPORTED = ("attrition", "modality", "tooluse")  # the schemas whose views are results
+TRAINS = ("tooluse.step",)  # what is written as JSON lines too
 WORKING = ("_sums", "_mean", "_series", "_resampled", "_closed")  # what intervals are made from: up to a row for every resample
 
 FILES = {Format.csv: "csv", Format.json: "json", Format.md: "md", Format.latex: "tex"}
+TABLES: Mapping[str, Mapping[Any, PaperTable]] = {"modality": modality_tables.TABLES, "tool_use": tooluse_tables.TABLES}
+FIGURES: Mapping[str, Mapping[str, PaperFigure]] = {"modality": modality_figures.FIGURES, "tool_use": tooluse_figures.FIGURES}
+
+
+class Headline(NamedTuple):
+    """What stands in metrics.json of one view: of each task (and then of each value of `by`) these columns."""
+
+    view: str
+    columns: tuple[str, ...]
+    by: tuple[str, ...] = ()
+    where: str = "TRUE"
+
+
 HEADLINES = {
-    "prospective": ("modality.prospective_task", ("predicted_change", "executed_change", "gap", "n_cells", "n_above", "n_on", "n_below")),
-    "sufficiency": ("modality.sufficiency_task", ("claimed_insufficient", "precision", "recall", "silent_failure")),
+    "prospective": Headline(
+        "modality.prospective_task",
+        ("predicted_change", "executed_change", "gap", "n_cells", "n_items", "n_above", "n_on", "n_below"),
+    ),
+    "sufficiency": Headline(
+        "modality.sufficiency_task", ("claimed_insufficient", "precision", "recall", "silent_failure", "n_cells", "n_items")
+    ),
+    "policy": Headline("tooluse.policy_effect", ("accuracy_tool", "accuracy_direct", "ate", "n_items"), ("model_id",)),
+    "random_crop": Headline(
+        "tooluse.trajectory_effect",
+        ("accuracy_clean", "accuracy_intervened", "ate", "hit_max", "n_items"),
+        ("model_id",),
+        "arm = 'random_crop' AND template = 'free'",
+    ),
+    "veg": Headline("tooluse.veg_summary", ("veg", "veg_max", "near_zero", "saturation", "n_veg", "n_items"), ("model_id",)),
+    "veg_open": Headline("tooluse.veg_open", ("veg", "veg_iqr", "n_veg", "n_items"), ("model_id",)),
+    "groups": Headline("tooluse.mode_share", ("share", "n", "n_items"), ("model_id", "mode")),
 }
 
 
@@ -74,17 +102,35 @@ def _files(session: Session) -> Iterator[tuple[str, bytes]]:
         yield f"views/{name}.parquet", parquet(frame)
         if not {"item_id", "completion_id"} & set(frame.columns):
             yield f"views/{name}.csv", TEXT[Format.csv](Rows(frame.columns, frame.rows())).encode()
-    for number, table in TABLES.items():
+        if name in TRAINS and len(frame):
+            yield f"views/{name}.jsonl", frame.write_ndjson().encode()
+    for stem, table in _tables(session).items():
         rows = Rows(*session.fetch(table.source)) if isinstance(table.source, str) else tables.configured(table.source())
         for form, ending in FILES.items():
             content = TEXT[form](rows) if form in tables.TIDY else tables.render(table, rows.named(), form)
-            yield f"tables/table_{number:02}.{ending}", content.encode()
+            yield f"tables/{stem}.{ending}", content.encode()
     yield from _figures(session)
     yield "metrics.json", _json(metrics(session))
 
 
+def _audits(session: Session) -> list[str]:
+    """The protocols of the studies that are shown."""
+    rows = session.fetch("SELECT DISTINCT grid.protocol FROM raw.grid AS grid INNER JOIN arm.study USING (study, grid_id)")[1]
+    return [audit for audit in TABLES if (audit,) in {tuple(row) for row in rows}]
+
+
+def _tables(session: Session) -> dict[str, PaperTable]:
+    """The tables of the audits that are shown, by the stem of their files."""
+    return {f"table_{table.prefix}{table.number:02}": table for audit in _audits(session) for table in TABLES[audit].values()}
+
+
+def _drawn(session: Session) -> dict[str, PaperFigure]:
+    """The figures of the audits that are shown, by number."""
+    return {number: figure for audit in _audits(session) for number, figure in FIGURES[audit].items()}
+
+
 def _figures(session: Session) -> Iterator[tuple[str, bytes]]:
-    for number, figure in FIGURES.items():
+    for number, figure in _drawn(session).items():
         rows = Rows(*session.fetch(figure.source))
         yield f"figures/figure_{number}.csv", TEXT[Format.csv](rows).encode()
         if figure.shows(named := rows.named()):
@@ -102,11 +148,15 @@ def exported(catalog: Catalog) -> list[str]:
 
 
 def metrics(session: Session) -> dict[str, Any]:
-    """The headlines by task, thinking off: numbers only, what is unknown left out."""
+    """The headlines by task, thinking off, each with the n that it is over: numbers only, what is unknown left out."""
     found: dict[str, Any] = {}
-    for group, (view, columns) in HEADLINES.items():
-        for row in session.rows(f"SELECT task, {', '.join(columns)} FROM {view} WHERE NOT thinking ORDER BY task"):
-            found.setdefault(row["task"], {})[group] = {name: whole(row[name]) for name in columns if row[name] is not None}
+    for group, (view, columns, by, where) in HEADLINES.items():
+        keys = ("task", *by)
+        for row in session.rows(f"SELECT {', '.join((*keys, *columns))} FROM {view} WHERE NOT thinking AND {where} ORDER BY ALL"):
+            at = found.setdefault(row["task"], {}).setdefault(group, {})
+            for name in by:
+                at = at.setdefault(row[name], {})
+            at |= {name: whole(row[name]) for name in columns if row[name] is not None}
     return found
 
 
@@ -121,10 +171,8 @@ def provenance(session: Session, studies: list[str], files: list[str]) -> dict[s
         "pool_drift": session.parameters["quality.pool_drift"],
         "files": files,
         "views": {name: view_provenance(session, name) for name in exported(catalog)},
-        "tables": {
-            f"table_{number:02}": _fingerprints(session, table.source) for number, table in TABLES.items() if isinstance(table.source, str)
-        },
-        "figures": {f"figure_{number}": _fingerprints(session, figure.source) for number, figure in FIGURES.items()},
+        "tables": {stem: _fingerprints(session, table.source) for stem, table in _tables(session).items() if isinstance(table.source, str)},
+        "figures": {f"figure_{number}": _fingerprints(session, figure.source) for number, figure in _drawn(session).items()},
     }
 
 

@@ -1,5 +1,5 @@
 -- grain: one row is one observation that was shown for a call whose box is known.
--- columns: rollout_id, call_number, x1, y1, x2, y2 (the box in pixels of the item's image), width, height (of that image; NULL where not known), is_small (the
+-- columns: rollout_id, turn, call_index, call_number (among such calls), x1, y1, x2, y2 (the box in pixels of the item's image), width, height (of that image; NULL where not known), is_small (the
 -- box covers less than 4 % of it), is_near (every side within 3 % of the image of the previous box's), is_inside (within the previous box); the last two are
 -- NULL for a rollout's first box
 -- serves: E.3 of seed 001 (P2 and P3)
@@ -40,7 +40,7 @@ known AS (
     WHERE x1 + y1 + x2 + y2 IS NOT NULL
 )
 SELECT
-    rollout_id, call_number, x1, y1, x2, y2, width, height, (x2 - x1) * (y2 - y1) < 0.04 * width * height AS is_small,
+    rollout_id, turn, call_index, call_number, x1, y1, x2, y2, width, height, (x2 - x1) * (y2 - y1) < 0.04 * width * height AS is_small,
     abs(x1 - last_x1) <= 0.03 * width AND abs(x2 - last_x2) <= 0.03 * width AND abs(y1 - last_y1) <= 0.03 * height AND abs(y2 - last_y2) <= 0.03 * height AS is_near,
     x1 >= last_x1 AND y1 >= last_y1 AND x2 <= last_x2 AND y2 <= last_y2 AS is_inside
 FROM known

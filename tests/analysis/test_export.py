@@ -13,8 +13,8 @@ import polars
 import pytest
 
 from analysis import export, session
+from analysis.modality_figures import FIGURES
 from analysis.modality_tables import TABLES
-from analysis.paper_figures import FIGURES
 from tests.analysis.conftest import Said, write_study
 
 Run = Callable[..., Said]
@@ -35,8 +35,9 @@ def test_an_export_holds_tables_figures_views_metrics_and_provenance(run: Run, t
     drawn = {name for name in files if name.startswith("figures/") and not name.endswith(".csv")}
     assert drawn == {f"figures/figure_{number}.{ending}" for number in ("2", "3", "5") for ending in ("svg", "png")}
     assert json.loads(files["metrics.json"])["isobench/math_parity"]["prospective"] == {
-        "executed_change": 1.0, "gap": 0.5, "n_above": 2, "n_below": 0, "n_cells": 4, "n_on": 2, "predicted_change": 0.5,
+        "executed_change": 1.0, "gap": 0.5, "n_above": 2, "n_below": 0, "n_cells": 4, "n_items": 12, "n_on": 2, "predicted_change": 0.5,
     }  # fmt: skip
+    assert not [name for name in files if name.startswith(("tables/table_s", "figures/figure_s"))]
     cells = polars.read_parquet(tmp_path / "data" / "results" / "views" / "modality.prospective_cell.parquet")
     assert cells["n_items"].to_list() == [3, 3, 3, 3]
     assert cells["n_items"].dtype == polars.Int64

@@ -4,35 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pytest
 
-from analysis import catalog, paper_tables, session, tables
+from analysis import paper_tables, session, tables
 from analysis.errors import UsageError
 from analysis.render import TEXT, Format
 from analysis.tooluse_tables import TABLES
-from tests.sql.literal import insert
-from tests.sql.rollouts import Study
+from tests.sql.rollouts import small_study
 
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One model on two items of V*, under every policy and intervention, one tool rollout of each probed."""
-    study = Study()
-    for item in ("a", "b"):
-        study.item(item)
-        study.rollout(f"{item}/direct", "<answer>B</answer>", item_id=item, arm="direct")
-        study.rollout(f"{item}/tool", n_calls=2, item_id=item)
-        study.probes(f"{item}/tool", 1, 0.1, 0.6, 0.1, 0.1, 0.1)
-        study.probes(f"{item}/tool", 2, 0.6, 0.65, 0.6, 0.6, 0.6)
-        for arm in ("random_crop", "noise", "blank"):
-            study.rollout(f"{item}/{arm}", None, n_calls=3, max_calls=3, end_reason="call_limit", item_id=item, arm=arm)
-            study.rollout(f"{item}/{arm}/forced", n_calls=3, max_calls=3, item_id=item, arm=arm, template="force_answer")
+    """The small study as a file."""
     path = tmp_path_factory.mktemp("tooluse") / "warehouse.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute(catalog.load().raw_schema)
-        for name, rows in study.tables.items():
-            insert(connection, name, rows)
+    small_study().write(path)
     return path
 
 

@@ -4,9 +4,13 @@ import json
 import math
 from collections import defaultdict
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from tests.sql.literal import Rows
+import duckdb
+
+from analysis import catalog
+from tests.sql.literal import Rows, insert
 
 Row = dict[str, Any]
 OPTIONS = {"A": "red", "B": "blue", "C": "green", "D": "white"}
@@ -42,6 +46,13 @@ class Study:
     def given(self) -> dict[str, Rows]:
         """The tables by the names that `literal.run` knows."""
         return {f"raw.{name}": rows for name, rows in self.tables.items()}
+
+    def write(self, path: Path) -> None:
+        """Make a warehouse file of the tables."""
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(catalog.load().raw_schema)
+            for name, rows in self.tables.items():
+                insert(connection, name, rows)
 
     def item(self, item_id: str = "i", gold: str = "A", options: dict[str, str] | None = OPTIONS, **columns: Any) -> None:
         annotation = json.dumps({"options": options} if options else {})
@@ -89,3 +100,18 @@ class Study:
         self.probe(rollout_id, turn, "real", gap_reading(real), **columns)
         for draw, crop in enumerate(crops, start=1):
             self.probe(rollout_id, turn, "counterfactual", gap_reading(crop), draw, **columns)
+
+
+def small_study() -> Study:
+    """One model on two items of V*, under every policy and intervention, one tool rollout of each probed."""
+    study = Study()
+    for item in ("a", "b"):
+        study.item(item, inputs=json.dumps({"question": f"What colour is {item}?", "image": f"image of {item}"}))
+        study.rollout(f"{item}/direct", "<answer>B</answer>", item_id=item, arm="direct")
+        study.rollout(f"{item}/tool", n_calls=2, item_id=item)
+        study.probes(f"{item}/tool", 1, 0.1, 0.6, 0.1, 0.1, 0.1)
+        study.probes(f"{item}/tool", 2, 0.6, 0.65, 0.6, 0.6, 0.6)
+        for arm in ("random_crop", "noise", "blank"):
+            study.rollout(f"{item}/{arm}", None, n_calls=3, max_calls=3, end_reason="call_limit", item_id=item, arm=arm)
+            study.rollout(f"{item}/{arm}/forced", n_calls=3, max_calls=3, item_id=item, arm=arm, template="force_answer")
+    return study

@@ -221,3 +221,27 @@ def test_open_ended_evidence_is_a_median_with_its_quartiles() -> None:
     (row,) = run("tooluse.veg_open", study.given, {"stat.resamples": "20"})
     assert (row["n_calls"], row["n_veg"], row["n_correct"], row["n_incorrect"]) == (5, 5, 3, 2)
     assert (row["veg"], row["veg_iqr"], row["veg_correct"], row["veg_incorrect"], row["veg_incorrect_iqr"]) == (0.0, 3.0, 1.0, -1.0, 1.0)
+
+
+def test_a_step_for_training_is_any_probed_call_under_the_unhindered_tool() -> None:
+    study = Study()
+    study.item("a", inputs='{"question": "What?", "image": "0f"}')
+    study.item("free", gold="red", options=None, inputs='{"question": "Which?"}')
+    for rollout_id, replicate in (("r", 0), ("s", 1)):
+        study.rollout(rollout_id, n_calls=1, item_id="a", replicate=replicate)
+        study.probes(rollout_id, 1, 0.1, 0.6, 0.1, 0.2, 0.3)
+    study.rollout("unprobed", n_calls=1, item_id="a", replicate=2)
+    study.rollout("hindered", n_calls=1, item_id="a", arm="random_crop")
+    study.probes("hindered", 1, 0.1, 0.6, 0.1, 0.2, 0.3)
+    study.rollout("open", n_calls=1, item_id="free")
+    for stage, draw, value in (("before", 0, -9.0), ("real", 0, -0.5), *(("counterfactual", draw, -float(draw)) for draw in (1, 2, 3))):
+        body = json.dumps({"prompt_logprobs": [None, {"7": {"logprob": value}}]})
+        study.probe("open", 1, stage, body, draw, options='{"gold": [7]}')
+    rows = {row["rollout_id"]: row for row in run("tooluse.step", study.given)}
+    assert rows.keys() == {"r", "s", "open"}
+    assert {name: (row["replicate"], row["question"], row["gold"], row["image_sha256"]) for name, row in rows.items()} == {
+        "r": (0, "What?", "A", "0f"), "s": (1, "What?", "A", "0f"), "open": (0, "Which?", "red", None),
+    }  # fmt: skip
+    assert (rows["s"]["veg"], rows["s"]["veg_open"], rows["s"]["reason"]) == (pytest.approx(0.4, abs=1e-8), None, None)
+    assert (rows["open"]["veg"], rows["open"]["veg_open"], rows["open"]["reason"]) == (None, 1.5, None)
+    assert [rows["r"][name] for name in ("x1", "y1", "x2", "y2", "width")] == [1, 2, 3, 4, None]
