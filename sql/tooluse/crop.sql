@@ -5,6 +5,7 @@
 -- serves: E.3 of seed 001 (P2 and P3)
 -- decided: the box is the executed one, in the original image where the call cropped an earlier crop. The image's size is what the tool recorded, else
 -- that of the image sent.
+-- cache: whole
 -- scans: observation 1, item 1, image 1
 WITH sent AS (
     SELECT item.item_id, image.width, image.height
