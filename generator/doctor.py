@@ -122,7 +122,8 @@ def _why_not(path: Path, message: str) -> Finding:
         log = f"{path}.wal"
         return Finding(
             f"{log} does not belong to {path} as it is now ({message})",
-            f"where {path} is the newer one, move {log} away; where an older {path} was put in its place, bring back the one it belongs to",
+            f"where {path} is the newer one, move {log} away; where another {path} was put in its place, as `dvc checkout` does, "
+            "bring back the one that it belongs to",
         )
     if warehouse.LOCKED in said:
         return Finding(
