@@ -23,8 +23,15 @@ def pair(one: str, other: str) -> Cell:
 
 
 def median(column: str) -> Cell:
-    """A median with its interquartile range: `+0.001 (0.909)`."""
-    return lambda row: MISSING if row[column] is None else f"{signed(column)(row)} ({row[f'{column}_iqr']:.3f})"
+    """A median with its interquartile range, and its interval where it has one: `+0.001 (0.909) [−0.020, +0.110]`."""
+
+    def cell(row: Row) -> str:
+        if row[column] is None:
+            return MISSING
+        ends = "" if row[f"{column}_low"] is None else f" [{signed(f'{column}_low')(row)}, {signed(f'{column}_high')(row)}]"
+        return f"{signed(column)(row)} ({row[f'{column}_iqr']:.3f}){ends}"
+
+    return cell
 
 
 def share(column: str) -> Cell:
@@ -95,9 +102,12 @@ def _sensitivity(number: int, varied: str, fixed: str) -> PaperTable:
         f"Groups of rollouts (%) and what the calibrated contribute (pp), by {varied}",
         f"""
         SELECT
-            *, max(contribution) FILTER (WHERE mode = 'calibrated') OVER (PARTITION BY model_id, task, tau_sat, epsilon) AS calibrated
+            *, max(contribution) FILTER (WHERE mode = 'calibrated') OVER cell AS calibrated,
+            max(contribution_low) FILTER (WHERE mode = 'calibrated') OVER cell AS calibrated_low,
+            max(contribution_high) FILTER (WHERE mode = 'calibrated') OVER cell AS calibrated_high
         FROM tooluse.threshold_sensitivity
         WHERE NOT thinking AND {fixed}
+        WINDOW cell AS (PARTITION BY model_id, task, tau_sat, epsilon)
         ORDER BY task, model_id, {varied}, mode
         """,
         section=("task",),
@@ -195,7 +205,7 @@ POSITIONS = _table(
 )
 OPEN = _table(
     14,
-    "Open-ended Visual Evidence Gain: median (interquartile range), nats per gold token",
+    "Open-ended Visual Evidence Gain: median (interquartile range) and interval, nats per gold token",
     "SELECT * FROM tooluse.veg_open WHERE NOT thinking ORDER BY task, model_id",
     section=("task",),
     rows=("model_id",),

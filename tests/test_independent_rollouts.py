@@ -170,6 +170,7 @@ INTERVALS = (
     "poer",
     "mode_share",
     "decomposition",
+    "threshold_sensitivity",
     "comparison",
 )
 

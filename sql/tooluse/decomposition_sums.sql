@@ -1,16 +1,15 @@
--- grain: one row is one cluster's contribution to one estimate of tooluse.decomposition (see stat.sums).
--- columns: task, cell (model|thinking|mode), statistic (share, mean_delta, contribution), kind, cluster_id, numerator, denominator
--- serves: Tables 5, 17 and 20 of seed 001
+-- grain: one row is one cluster's contribution to one estimate of tooluse.decomposition or tooluse.threshold_sensitivity (see stat.sums).
+-- columns: task, cell (model|thinking|tau_sat|epsilon|mode), statistic (share, mean_delta, contribution), kind, cluster_id, numerator, denominator
+-- serves: Tables 5, 15, 16, 17 and 20 of seed 001
 -- Sums of fractions are taken as decimals, so that they do not depend on the order of the rows.
 -- cache: whole
 WITH cluster_sum AS (
     SELECT
-        item.task, concat_ws('|', item.model_id, item.thinking, modes.mode) AS cell, item.cluster_id, count(*)::DOUBLE AS n_items,
+        item.task, concat_ws('|', item.model_id, item.thinking, item.tau_sat, item.epsilon, modes.mode) AS cell, item.cluster_id, count(*)::DOUBLE AS n_items,
         count(*) FILTER (WHERE item.mode = modes.mode)::DOUBLE AS n,
         COALESCE(sum(item.delta::DECIMAL(38, 18)) FILTER (WHERE item.mode = modes.mode), 0)::DOUBLE AS delta
     FROM tooluse.decomposed_item AS item
     CROSS JOIN (VALUES ('no_call'), ('cwl'), ('lwp'), ('calibrated'), ('undiagnosed')) AS modes (mode)
-    WHERE item.is_chosen
     GROUP BY item.task, cell, item.cluster_id
 ),
 contribution AS (

@@ -1,28 +1,22 @@
 -- grain: one row is one model × thinking × task whose tool rollouts were probed with the gold text (replicate arm.replicate).
 -- columns: model_id, thinking, task, n_items, n_clusters, n_calls (probed), n_veg, n_correct, n_incorrect (calls whose VEG was read; by the rollout's answer);
--- veg, veg_correct, veg_incorrect (medians, nats per gold token), each with _iqr (upper less lower quartile)
+-- veg, veg_correct, veg_incorrect (medians, nats per gold token), each with _iqr (upper less lower quartile), _low and _high
 -- serves: Table 14 of seed 001
--- decided: medians and quartiles, for the tails are heavy; the thresholds of multiple choice do not carry over. Quartiles are interpolated as numpy's.
-WITH labelled AS (
-    SELECT call.*
-    FROM tooluse.open_call AS call
-    INNER JOIN stat.parameter AS parameter ON parameter.name = 'arm.replicate' AND call.replicate = CAST(parameter.value AS INTEGER)
-    WHERE call.arm = 'tool' AND call.template = 'free'
-),
-cell AS (
+-- decided: medians and quartiles, for the tails are heavy; the thresholds of multiple choice do not carry over. Quartiles are interpolated as numpy's. A
+-- median that no resample moves has no interval.
+WITH cell AS (
     SELECT
-        model_id, thinking, task, count(DISTINCT item_id) AS n_items, count(DISTINCT cluster_id) AS n_clusters, count(*) AS n_calls, count(veg) AS n_veg,
-        count(veg) FILTER (WHERE correct) AS n_correct, count(veg) FILTER (WHERE NOT correct) AS n_incorrect
-    FROM labelled
+        model_id, thinking, task, count(DISTINCT item_id) AS n_items, count(DISTINCT cluster_id) AS n_clusters, count(*) FILTER (WHERE part = 'veg') AS n_calls,
+        count(veg) FILTER (WHERE part = 'veg') AS n_veg, count(veg) FILTER (WHERE part = 'veg_correct') AS n_correct,
+        count(veg) FILTER (WHERE part = 'veg_incorrect') AS n_incorrect
+    FROM tooluse.open_labelled
     GROUP BY model_id, thinking, task
 ),
-split AS (
-    SELECT model_id, thinking, task, 'all' AS part, veg FROM labelled
-    UNION ALL
-    SELECT model_id, thinking, task, CASE WHEN correct THEN 'correct' ELSE 'incorrect' END AS part, veg FROM labelled WHERE correct IS NOT NULL
-),
 ordered AS (
-    SELECT model_id, thinking, task, part, list_sort(list(veg)) AS vegs, count(*) AS n FROM split WHERE veg IS NOT NULL GROUP BY model_id, thinking, task, part
+    SELECT model_id, thinking, task, part, list_sort(list(veg)) AS vegs, count(*) AS n
+    FROM tooluse.open_labelled
+    WHERE veg IS NOT NULL
+    GROUP BY model_id, thinking, task, part
 ),
 quantile AS (
     SELECT
@@ -46,13 +40,20 @@ quartile AS (
 ),
 summary AS (
     SELECT
-        model_id, thinking, task, max(median) FILTER (WHERE part = 'all') AS veg, max(iqr) FILTER (WHERE part = 'all') AS veg_iqr,
-        max(median) FILTER (WHERE part = 'correct') AS veg_correct, max(iqr) FILTER (WHERE part = 'correct') AS veg_correct_iqr,
-        max(median) FILTER (WHERE part = 'incorrect') AS veg_incorrect, max(iqr) FILTER (WHERE part = 'incorrect') AS veg_incorrect_iqr
+        quartile.model_id, quartile.thinking, quartile.task,
+        max(median) FILTER (WHERE part = 'veg') AS veg, max(iqr) FILTER (WHERE part = 'veg') AS veg_iqr,
+        max(low) FILTER (WHERE part = 'veg') AS veg_low, max(high) FILTER (WHERE part = 'veg') AS veg_high,
+        max(median) FILTER (WHERE part = 'veg_correct') AS veg_correct, max(iqr) FILTER (WHERE part = 'veg_correct') AS veg_correct_iqr,
+        max(low) FILTER (WHERE part = 'veg_correct') AS veg_correct_low, max(high) FILTER (WHERE part = 'veg_correct') AS veg_correct_high,
+        max(median) FILTER (WHERE part = 'veg_incorrect') AS veg_incorrect, max(iqr) FILTER (WHERE part = 'veg_incorrect') AS veg_incorrect_iqr,
+        max(low) FILTER (WHERE part = 'veg_incorrect') AS veg_incorrect_low, max(high) FILTER (WHERE part = 'veg_incorrect') AS veg_incorrect_high
     FROM quartile
-    GROUP BY model_id, thinking, task
+    LEFT JOIN tooluse.open_interval AS ends
+        ON quartile.task = ends.task AND concat_ws('|', quartile.model_id, quartile.thinking) = ends.cell AND quartile.part = ends.statistic
+    GROUP BY quartile.model_id, quartile.thinking, quartile.task
 )
 SELECT
-    model_id, thinking, task, n_items, n_clusters, n_calls, n_veg, n_correct, n_incorrect, veg, veg_iqr, veg_correct, veg_correct_iqr, veg_incorrect, veg_incorrect_iqr
+    model_id, thinking, task, n_items, n_clusters, n_calls, n_veg, n_correct, n_incorrect, veg, veg_iqr, veg_low, veg_high,
+    veg_correct, veg_correct_iqr, veg_correct_low, veg_correct_high, veg_incorrect, veg_incorrect_iqr, veg_incorrect_low, veg_incorrect_high
 FROM cell
 LEFT JOIN summary USING (model_id, thinking, task)

@@ -55,7 +55,7 @@ def test_evidence_reads_as_printed(warehouse: Path) -> None:
 
 def test_groups_stand_in_the_paper_s_order(warehouse: Path) -> None:
     assert printed(warehouse, "s4")[0] == ",n,no_call,cwl,calibrated,lwp,undiagnosed"
-    assert printed(warehouse, "s15")[1] == '"m, 0.005",+100.0,+100.0,0.0,0.0,100.0,0.0,0.0'
+    assert printed(warehouse, "s15")[1] == """"m, 0.005","'+100.0 [+34.2, +100.0]",+100.0,0.0,0.0,100.0,0.0,0.0"""
 
 
 def test_a_table_that_is_not_there_is_answered_with_those_that_are() -> None:

@@ -2,10 +2,13 @@
 
 import json
 import math
+import random
 from typing import Any
 
+import numpy as np
 import pytest
 
+from tests.independent.resampling import weights
 from tests.sql.literal import run
 from tests.sql.rollouts import Study, gap_reading, reading
 
@@ -210,17 +213,43 @@ def test_too_short_a_list_and_a_failed_call_have_no_score() -> None:
     assert scored([7], {"7": {"logprob": -1.0}}, http_status=500)["reason"] == "HTTP status 500"
 
 
-def test_open_ended_evidence_is_a_median_with_its_quartiles() -> None:
+def open_ended(*calls: tuple[float, str], n_calls: int = 1) -> Study:
+    """An item for each call's score after its observation and the rollout's answer; after other crops the score is -3."""
     study = Study()
-    for number, (real, said) in enumerate([(-1.0, "x"), (-2.0, "x"), (-3.0, "no"), (-5.0, "no"), (-6.0, "x")]):
-        study.item(f"i{number}", gold="x", options=None)
-        study.rollout(f"r{number}", f"<answer>{said}</answer>", n_calls=1, item_id=f"i{number}")
-        for stage, draw, value in (("before", 0, -9.0), ("real", 0, real), *(("counterfactual", draw, -3.0) for draw in (1, 2, 3))):
-            body = json.dumps({"prompt_logprobs": [None, {"7": {"logprob": value}}]})
-            study.probe(f"r{number}", 1, stage, body, draw, options='{"gold": [7]}')
+    for number, (real, said) in enumerate(calls):
+        study.item(f"i{number:02}", gold="x", options=None)
+        study.rollout(f"r{number}", f"<answer>{said}</answer>", n_calls=n_calls, item_id=f"i{number:02}")
+        for turn in range(1, n_calls + 1):
+            for stage, draw, value in (("before", 0, -9.0), ("real", 0, real / turn), *(("counterfactual", n, -3.0) for n in (1, 2, 3))):
+                body = json.dumps({"prompt_logprobs": [None, {"7": {"logprob": value}}]})
+                study.probe(f"r{number}", turn, stage, body, draw, options='{"gold": [7]}')
+    return study
+
+
+def test_open_ended_evidence_is_a_median_with_its_quartiles() -> None:
+    study = open_ended((-1.0, "x"), (-2.0, "x"), (-3.0, "no"), (-5.0, "no"), (-6.0, "x"))
     (row,) = run("tooluse.veg_open", study.given, {"stat.resamples": "20"})
     assert (row["n_calls"], row["n_veg"], row["n_correct"], row["n_incorrect"]) == (5, 5, 3, 2)
     assert (row["veg"], row["veg_iqr"], row["veg_correct"], row["veg_incorrect"], row["veg_incorrect_iqr"]) == (0.0, 3.0, 1.0, -1.0, 1.0)
+
+
+def test_a_median_s_interval_is_that_of_the_declared_draws() -> None:
+    rng = random.Random(3)
+    calls = [(-6 * rng.random(), "x" if number % 3 else "no") for number in range(17)]
+    (row,) = run("tooluse.veg_open", open_ended(*calls, n_calls=2).given, {"stat.resamples": "200"})
+    for name, wanted in (("veg", ("x", "no")), ("veg_correct", ("x",)), ("veg_incorrect", ("no",))):
+        vegs = [[3 + real / turn for turn in (1, 2)] if said in wanted else [] for real, said in calls]
+        medians = [
+            np.median([veg for times, own in zip(drawn, vegs, strict=True) for veg in own * int(times)])
+            for drawn in weights(200, len(calls))
+            if any(times and own for times, own in zip(drawn, vegs, strict=True))
+        ]
+        assert (row[f"{name}_low"], row[f"{name}_high"]) == pytest.approx(tuple(np.quantile(medians, [0.025, 0.975])), abs=1e-12)
+
+
+def test_a_median_over_one_cluster_has_no_interval() -> None:
+    (row,) = run("tooluse.veg_open", open_ended((-1.0, "x")).given, {"stat.resamples": "20"})
+    assert (row["veg"], row["veg_low"], row["veg_high"], row["veg_incorrect"], row["veg_incorrect_low"]) == (2.0, None, None, None, None)
 
 
 def test_a_step_for_training_is_any_probed_call_under_the_unhindered_tool() -> None:
