@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +17,19 @@ Size = tuple[int, int]  # width and height in pixels
 Region = tuple[float, float, float, float]  # x1, y1, x2, y2, in whichever frame
 
 CORNERS = ("x1", "y1", "x2", "y2")
+SYSTEM = """You are a helpful assistant.
+
+# Tools
+
+You may call one or more functions to help with the question. Their signatures are given within <tools></tools> tags:
+<tools>
+%s
+</tools>
+
+For each call return a JSON object with the function's name and its arguments within <tool_call></tool_call> tags:
+<tool_call>
+{"name": <function-name>, "arguments": <args-json-object>}
+</tool_call>"""
 
 
 class Budget(NamedTuple):
@@ -38,7 +52,7 @@ class Budget(NamedTuple):
 
 
 class CropTool:
-    """A crop-and-zoom tool. A subclass declares its names, its frame and its budget, and says how it differs."""
+    """A crop-and-zoom tool. A subclass declares its names, its words, its frame and its budget, and says how it differs."""
 
     name: ClassVar[str]
     frame: ClassVar[Frame]
@@ -46,9 +60,23 @@ class CropTool:
     stop: ClassVar[tuple[str, ...]] = ()
     tag: ClassVar[str] = "tool_call"
     function: ClassVar[str | None]  # the only tool that is offered; None where a call names none
+    description: ClassVar[str]  # of that tool
+    parameters: ClassVar[Mapping[str, Mapping[str, object]]]  # its arguments, each as JSON Schema says it
+    required: ClassVar[Sequence[str]]  # those that a call must have
+    reminder: ClassVar[str]  # how to answer, at the end of the first user message
     budget: ClassVar[Budget]
     resampling: ClassVar[Image.Resampling] = Image.Resampling.BICUBIC
     most_aspect: ClassVar[float] = 200  # the longer side over the shorter: beyond it the families' image processors refuse a picture
+
+    def system_prompt(self) -> str:
+        """The system message that offers the tool, in the form that the families of Qwen were trained on."""
+        return SYSTEM % self.signature()
+
+    def signature(self) -> str:
+        """The tool as JSON Schema."""
+        properties = {"type": "object", "properties": self.parameters, "required": self.required}
+        function = {"name": self.function, "description": self.description, "parameters": properties}
+        return json.dumps({"type": "function", "function": function})
 
     def first_image(self, original: Image.Image) -> Image.Image:
         """The original itself: the server's own processor resizes it."""
@@ -56,11 +84,7 @@ class CropTool:
 
     def user_message(self, question: str, options: Mapping[str, str], image: Image.Image) -> Message:
         """The image, then the question with its options and what the family is reminded of."""
-        return Message("user", (image, f"{question_text(question, options)}\n\n{self.reminder()}"))
-
-    def reminder(self) -> str:
-        """How to answer, at the end of the first user message."""
-        raise NotImplementedError
+        return Message("user", (image, f"{question_text(question, options)}\n\n{self.reminder}"))
 
     def calls(self, text: str) -> list[Call | Malformed]:
         """The calls of a turn, in order."""

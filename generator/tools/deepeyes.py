@@ -11,55 +11,30 @@ clamped as in the released training environment, whose limit on a crop's aspect 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from typing import ClassVar
 
 from generator.tools.crop import Budget, CropTool, Region, Size, clamped, whole
 from generator.tools.interface import Box, Decoding, Message, Observation, Part
 
-SCHEMA = {
-    "type": "function",
-    "function": {
-        "name": "image_zoom_in_tool",
-        "description": "Zoom in on a region of the image by cropping it.",
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "bbox_2d": {
-                    "type": "array",
-                    "items": {"type": "number"},
-                    "minItems": 4,
-                    "maxItems": 4,
-                    "description": "The region as [x1, y1, x2, y2] in pixels, top left corner first.",
-                },
-                "label": {"type": "string", "description": "What is in the region (optional)."},
-            },
-            "required": ["bbox_2d"],
-        },
-    },
-}
-SYSTEM = f"""You are a helpful assistant.
+SYSTEM = """You are a helpful assistant.
 
 # Tools
 You may call one or more functions to help with the question. Their signatures are given within <tools></tools> tags:
 <tools>
-{json.dumps(SCHEMA)}
+%s
 </tools>
 
 # How to call a tool
 Return a JSON object with the function's name and its arguments within <tool_call></tool_call> tags:
 <tool_call>
-{{"name": <function-name>, "arguments": <args-json-object>}}
+{"name": <function-name>, "arguments": <args-json-object>}
 </tool_call>
 
 For example:
 <tool_call>
-{{"name": "image_zoom_in_tool", "arguments": {{"bbox_2d": [10, 20, 100, 200], "label": "the apple on the desk"}}}}
+{"name": "image_zoom_in_tool", "arguments": {"bbox_2d": [10, 20, 100, 200], "label": "the apple on the desk"}}
 </tool_call>"""
-REMINDER = (
-    "Think first, call **image_zoom_in_tool** where you need it, then answer. Keep to this form: "
-    "<think>...</think> <tool_call>...</tool_call> (if a tool is needed) <answer>...</answer>"
-)
 
 
 class DeepEyes(CropTool):
@@ -69,16 +44,28 @@ class DeepEyes(CropTool):
     frame = "absolute"
     decoding = Decoding(temperature=0.0, top_p=1.0, top_k=-1)
     function = "image_zoom_in_tool"
+    description = "Zoom in on a region of the image by cropping it."
+    parameters: ClassVar = {
+        "bbox_2d": {
+            "type": "array",
+            "items": {"type": "number"},
+            "minItems": 4,
+            "maxItems": 4,
+            "description": "The region as [x1, y1, x2, y2] in pixels, top left corner first.",
+        },
+        "label": {"type": "string", "description": "What is in the region (optional)."},
+    }
+    required = ("bbox_2d",)
+    reminder = (
+        "Think first, call **image_zoom_in_tool** where you need it, then answer. Keep to this form: "
+        "<think>...</think> <tool_call>...</tool_call> (if a tool is needed) <answer>...</answer>"
+    )
     budget = Budget(factor=28, fewest=4 * 28**2, most=16384 * 28**2)
     most_aspect = 100
 
     def system_prompt(self) -> str:
         """The system message that offers the tool."""
-        return SYSTEM
-
-    def reminder(self) -> str:
-        """How to answer."""
-        return REMINDER
+        return SYSTEM % self.signature()
 
     def pixels(self, asked: Region, size: Size) -> Box:
         """Pixels already; clamped to the image."""
@@ -91,7 +78,7 @@ class DeepEyes(CropTool):
             if observation.image is None:
                 parts.append(f"Error: {observation.error}")
             else:
-                parts += ["<tool_response>", observation.image, REMINDER, "</tool_response>"]
+                parts += ["<tool_response>", observation.image, self.reminder, "</tool_response>"]
         return [Message("user", tuple(parts))]
 
 

@@ -46,16 +46,13 @@ class MiniO3(CropTool):
     decoding = Decoding(temperature=1.0, top_p=1.0, top_k=-1)
     stop = ("</grounding>",)
     tag = "grounding"
+    reminder = "Think step by step, and put the final answer within <answer> and </answer>."
     function = None
     resampling = Image.Resampling.NEAREST
 
     def system_prompt(self) -> str:
         """The system message that offers the tool."""
         return SYSTEM
-
-    def reminder(self) -> str:
-        """How to answer."""
-        return "Think step by step, and put the final answer within <answer> and </answer>."
 
     def first_image(self, original: Image.Image) -> Image.Image:
         """The original within the budget of pixels."""

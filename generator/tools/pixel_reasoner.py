@@ -10,9 +10,8 @@ offered.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from PIL import Image
 
@@ -22,43 +21,6 @@ from generator.tools.interface import Box, Decoding, Message, Observation, Part,
 PADDING = 0.1  # of the image's width and height, on every side
 SHORTEST = 28  # pixels: both sides of a crop must be longer
 
-SCHEMA = {
-    "type": "function",
-    "function": {
-        "name": "crop_image_normalized",
-        "description": "Zoom in on an image by cropping a region of it.",
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "bbox_2d": {
-                    "type": "array",
-                    "items": {"type": "number"},
-                    "description": "The region as [x1, y1, x2, y2], top left corner first, each within [0.0,1.0] of the image.",
-                },
-                "target_image": {"type": "number", "description": "Which image to crop, counted from 1; 1 is the original image."},
-            },
-            "required": ["bbox_2d", "target_image"],
-        },
-    },
-}
-SYSTEM = f"""You are a helpful assistant.
-
-# Tools
-
-You may call one or more functions to help with the question. Their signatures are given within <tools></tools> tags:
-<tools>
-{json.dumps(SCHEMA)}
-</tools>
-
-For each call return a JSON object with the function's name and its arguments within <tool_call></tool_call> tags:
-<tool_call>
-{{"name": <function-name>, "arguments": <args-json-object>}}
-</tool_call>"""
-REMINDER = (
-    "Look at the image before you answer. Where details matter, use the tool to look closer; where they do not, answer at once. "
-    "Reason step by step and put the final answer within \\boxed{}."
-)
-
 
 class PixelReasoner(CropTool):
     """See the module."""
@@ -67,15 +29,21 @@ class PixelReasoner(CropTool):
     frame = "0-1"
     decoding = Decoding(temperature=0.1, top_p=0.95, top_k=-1)
     function = "crop_image_normalized"
+    description = "Zoom in on an image by cropping a region of it."
+    parameters: ClassVar = {
+        "bbox_2d": {
+            "type": "array",
+            "items": {"type": "number"},
+            "description": "The region as [x1, y1, x2, y2], top left corner first, each within [0.0,1.0] of the image.",
+        },
+        "target_image": {"type": "number", "description": "Which image to crop, counted from 1; 1 is the original image."},
+    }
+    required = ("bbox_2d", "target_image")
+    reminder = (
+        "Look at the image before you answer. Where details matter, use the tool to look closer; where they do not, answer at once. "
+        "Reason step by step and put the final answer within \\boxed{}."
+    )
     budget = Budget(factor=28, fewest=256 * 28**2, most=5120 * 28**2)
-
-    def system_prompt(self) -> str:
-        """The system message that offers the tool."""
-        return SYSTEM
-
-    def reminder(self) -> str:
-        """How to answer."""
-        return REMINDER
 
     def first_image(self, original: Image.Image) -> Image.Image:
         """The original within the same budget as its crops."""

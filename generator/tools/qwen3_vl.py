@@ -7,52 +7,14 @@ may hold several calls, and all results come back in one user message, each betw
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from generator.tools.crop import Budget, CropTool, Region, Size, clamped, image_number, whole
 from generator.tools.interface import Box, Decoding, Message, Observation, Part
 
 SHORTEST = 32  # pixels, of a crop's shorter side
-
-SCHEMA = {
-    "type": "function",
-    "function": {
-        "name": "image_zoom_in_tool",
-        "description": "Zoom in on a region of an image by cropping it.",
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "bbox_2d": {
-                    "type": "array",
-                    "items": {"type": "number"},
-                    "minItems": 4,
-                    "maxItems": 4,
-                    "description": "The region as [x1, y1, x2, y2], top left corner first, each from 0 to 1000 relative to the image.",
-                },
-                "label": {"type": "string", "description": "What is in the region."},
-                "img_idx": {"type": "number", "description": "Which image to zoom in on, counted from 0 over all images so far."},
-            },
-            "required": ["bbox_2d", "label", "img_idx"],
-        },
-    },
-}
-SYSTEM = f"""You are a helpful assistant.
-
-# Tools
-
-You may call one or more functions to help with the question. Their signatures are given within <tools></tools> tags:
-<tools>
-{json.dumps(SCHEMA)}
-</tools>
-
-For each call return a JSON object with the function's name and its arguments within <tool_call></tool_call> tags:
-<tool_call>
-{{"name": <function-name>, "arguments": <args-json-object>}}
-</tool_call>"""
-REMINDER = "Think within <think> and </think>, zoom in where you need to, and put the final answer within <answer> and </answer>."
 
 
 class Qwen3VL(CropTool):
@@ -62,15 +24,21 @@ class Qwen3VL(CropTool):
     frame = "0-1000"
     decoding = Decoding(temperature=0.7, top_p=0.8, top_k=20)
     function = "image_zoom_in_tool"
+    description = "Zoom in on a region of an image by cropping it."
+    parameters: ClassVar = {
+        "bbox_2d": {
+            "type": "array",
+            "items": {"type": "number"},
+            "minItems": 4,
+            "maxItems": 4,
+            "description": "The region as [x1, y1, x2, y2], top left corner first, each from 0 to 1000 relative to the image.",
+        },
+        "label": {"type": "string", "description": "What is in the region."},
+        "img_idx": {"type": "number", "description": "Which image to zoom in on, counted from 0 over all images so far."},
+    }
+    required = ("bbox_2d", "label", "img_idx")
+    reminder = "Think within <think> and </think>, zoom in where you need to, and put the final answer within <answer> and </answer>."
     budget = Budget(factor=32, fewest=256 * 32**2, most=12_845_056)
-
-    def system_prompt(self) -> str:
-        """The system message that offers the tool."""
-        return SYSTEM
-
-    def reminder(self) -> str:
-        """How to answer."""
-        return REMINDER
 
     def source(self, given: Mapping[str, Any], n_shown: int) -> int:
         """`img_idx`, from 0."""
