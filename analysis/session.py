@@ -235,12 +235,20 @@ def attach(connection: duckdb.DuckDBPyConnection, warehouse: Path, alias: str = 
             return
         except duckdb.IOException as fault:
             if "could not set lock" not in str(fault).lower():
-                raise DataError(f"{warehouse} cannot be read as a warehouse: {one_line(fault)}; `vlmaudit doctor` says more") from None
+                raise _unreadable(warehouse, fault) from None
             if time.monotonic() > deadline:
                 raise LockedError(f"{warehouse} is held by another process ({holder(fault)}): wait for it to end, or stop it") from None
             time.sleep(0.02)
         except duckdb.Error as fault:
-            raise DataError(f"{warehouse} cannot be read as a warehouse: {one_line(fault)}; `vlmaudit doctor` says more") from None
+            raise _unreadable(warehouse, fault) from None
+
+
+def _unreadable(warehouse: Path, fault: duckdb.Error) -> DataError:
+    if warehouse.with_name(f"{warehouse.name}.undo").exists():  # see generator/undo.py
+        return DataError(
+            f"a writer of {warehouse} was killed: nothing is lost, and the next writing command mends it (`vlmaudit generate`)"
+        )
+    return DataError(f"{warehouse} cannot be read as a warehouse: {one_line(fault)}; `vlmaudit doctor` says more")
 
 
 def first_line(fault: BaseException) -> str:

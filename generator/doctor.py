@@ -15,7 +15,7 @@ import yaml
 
 from analysis import session
 from analysis.errors import AuditError
-from generator import corpus, items, journal, study, warehouse
+from generator import corpus, items, journal, study, undo, warehouse
 from generator.models import Model
 
 
@@ -118,6 +118,10 @@ def _opens(path: Path) -> Finding:
 
 def _why_not(path: Path, message: str) -> Finding:
     said = message.lower()
+    if undo.torn(path):
+        return Finding(
+            f"a writer of {path} was killed ({message})", "nothing is lost: the next writing command mends it (`vlmaudit generate`)"
+        )
     if "wal" in said:
         log = f"{path}.wal"
         return Finding(

@@ -26,6 +26,7 @@ import duckdb
 
 from analysis import catalog, session
 from analysis.errors import DataError, LockedError
+from generator import undo
 from generator.journal import Journal, Record, Row, columns_of, encode, read, to_json
 
 __all__ = ["KEYS", "Writer", "columns_of", "completion_id", "create", "lock_holder", "make_private", "quoted", "writer"]
@@ -115,6 +116,7 @@ class Writer:
         self.path = path
         self.journal = Journal(path)
         self.connection = duckdb.connect(config={"memory_limit": MEMORY_LIMIT, "python_enable_replacements": False})
+        self.connection.execute("SET checkpoint_threshold = '1TB'")  # once at the end of each writing, and never twice: see undo
 
     def close(self) -> None:
         """Close the journal as it is: what is in it is merged by the next writer."""
@@ -143,7 +145,13 @@ class Writer:
         return inserted
 
     def recover(self) -> None:
-        """Merge the rows that an interrupted run left: in its journal, or committed but still in DuckDB's write-ahead log."""
+        """Mend the file where a writer was killed in the middle, and merge the rows that it left: in its journal, or committed but still in
+        DuckDB's write-ahead log.
+        """
+        if pieces := undo.torn(self.path):
+            make_private(self.path)
+            undo.restore(self.path, pieces)
+        undo.forget(self.path)
         if self.path.exists() and self.path.with_name(f"{self.path.name}.wal").exists():
             with self.writing():
                 pass  # opening replays the log, closing writes it into the file
@@ -264,6 +272,7 @@ class Writer:
             create(self.path)
         _attach_for_writing(self.connection, self.path)
         try:
+            undo.save(self.path, undo.metadata(self.connection, "raw"))
             yield self.connection
             self.connection.execute("CHECKPOINT raw")
         except BaseException:
@@ -272,6 +281,7 @@ class Writer:
             raise
         finally:
             self.connection.execute("DETACH raw")
+        undo.forget(self.path)
 
 
 def _with_response(records: Iterable[Record]) -> Iterator[Record]:
