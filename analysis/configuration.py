@@ -1,4 +1,5 @@
-"""What the analysis reads of the instrument's configuration, as data: the model registry and the prompts' wording.
+"""What the analysis reads of the instrument's configuration, as data: the model registry, how tool users sample, and the prompts'
+wording.
 
 The files are the generator's; its code is not imported.
 """
@@ -30,6 +31,12 @@ def _read(path: Path) -> dict[str, Any]:
 def models() -> dict[str, dict[str, Any]]:
     """The model registry: model_id → its entry, in the registry's order."""
     return _read(_folder() / "models.toml")
+
+
+@cache
+def decoding() -> dict[str, Any]:
+    """How models that use tools sample: `max_calls`, and under `families` the temperature, top_p and top_k of each tool interface."""
+    return _read(_folder() / "tools" / "decoding.toml")
 
 
 @cache

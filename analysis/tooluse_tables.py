@@ -222,6 +222,13 @@ def _registry() -> Sequence[Row]:
     ]
 
 
+def _sampling() -> Sequence[Row]:
+    decoding = configuration.decoding()
+    return [
+        {"model_id": row["model_id"], **decoding["families"][row["interface"]], "max_calls": decoding["max_calls"]} for row in _registry()
+    ]
+
+
 CHECKPOINTS = _table(
     6,
     "The models that use tools, and through which interface",
@@ -231,15 +238,14 @@ CHECKPOINTS = _table(
 )
 DECODING = _table(
     7,
-    "How the rollouts were sampled",
-    "SELECT * FROM tooluse.decoding ORDER BY model_id, thinking, n_rollouts DESC",
+    "How models sample, under both policies",
+    _sampling,
     rows=("model_id",),
     cells={
         "temperature": text("temperature"),
         "top-p": text("top_p"),
         "top-k": text("top_k"),
         "calls at most": text("max_calls"),
-        "rollouts": text("n_rollouts"),
     },
 )
 BENCHMARKS = _table(

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from generator.tools.crop import Budget, CropTool, Region, Size, clamped, whole
-from generator.tools.interface import Box, Decoding, Message, Observation, Part
+from generator.tools.interface import Box, Message, Observation, Part, decoding_of
 
 SYSTEM = """You are a helpful assistant.
 
@@ -42,7 +42,7 @@ class DeepEyes(CropTool):
 
     name = "deepeyes"
     frame = "absolute"
-    decoding = Decoding(temperature=0.0, top_p=1.0, top_k=-1)
+    decoding = decoding_of(name)
     function = "image_zoom_in_tool"
     description = "Zoom in on a region of the image by cropping it."
     parameters: ClassVar = {

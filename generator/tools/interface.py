@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from PIL import Image
@@ -13,7 +15,8 @@ Kind = Literal["random_crop", "noise", "blank"]
 Part = str | Image.Image
 Box = tuple[int, int, int, int]  # x1, y1, x2, y2 in pixels; x2 and y2 are the first column and row outside
 
-LIMIT = 12  # tool calls of a rollout, for every model (seed 001, Table 7)
+_DECODING = tomllib.loads(Path(__file__).with_name("decoding.toml").read_text(encoding="utf-8"))
+LIMIT: int = _DECODING["max_calls"]  # tool calls of a rollout, for every model
 
 
 class ToolError(ValueError):
@@ -30,6 +33,11 @@ class Decoding(NamedTuple):
     temperature: float
     top_p: float
     top_k: int
+
+
+def decoding_of(family: str) -> Decoding:
+    """How a family samples, as decoding.toml says."""
+    return Decoding(**_DECODING["families"][family])
 
 
 @dataclass(frozen=True)

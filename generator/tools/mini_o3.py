@@ -20,7 +20,7 @@ from PIL import Image
 
 from generator.tools import grammar
 from generator.tools.crop import CropTool, Region, Size, clamped, resized
-from generator.tools.interface import Box, Call, Decoding, Malformed, Message, Observation, Part, ToolError
+from generator.tools.interface import Box, Call, Malformed, Message, Observation, Part, ToolError, decoding_of
 
 FEWEST, MOST = 40_000, 2_000_000  # pixels of an image that is sent
 SHORTEST = 28  # pixels, of its shorter side
@@ -43,7 +43,7 @@ class MiniO3(CropTool):
 
     name = "mini_o3"
     frame = "0-1"
-    decoding = Decoding(temperature=1.0, top_p=1.0, top_k=-1)
+    decoding = decoding_of(name)
     stop = ("</grounding>",)
     tag = "grounding"
     reminder = "Think step by step, and put the final answer within <answer> and </answer>."

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from PIL import Image
 
 from generator.tools.crop import Budget, CropTool, Region, Size, clamped, image_number, resized, whole
-from generator.tools.interface import Box, Decoding, Message, Observation, Part, ToolError
+from generator.tools.interface import Box, Message, Observation, Part, ToolError, decoding_of
 
 PADDING = 0.1  # of the image's width and height, on every side
 SHORTEST = 28  # pixels: both sides of a crop must be longer
@@ -27,7 +27,7 @@ class PixelReasoner(CropTool):
 
     name = "pixel_reasoner"
     frame = "0-1"
-    decoding = Decoding(temperature=0.1, top_p=0.95, top_k=-1)
+    decoding = decoding_of(name)
     function = "crop_image_normalized"
     description = "Zoom in on an image by cropping a region of it."
     parameters: ClassVar = {

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from generator.tools.crop import Budget, CropTool, Region, Size, clamped, image_number, whole
-from generator.tools.interface import Box, Decoding, Message, Observation, Part
+from generator.tools.interface import Box, Message, Observation, Part, decoding_of
 
 SHORTEST = 32  # pixels, of a crop's shorter side
 
@@ -22,7 +22,7 @@ class Qwen3VL(CropTool):
 
     name = "qwen3_vl"
     frame = "0-1000"
-    decoding = Decoding(temperature=0.7, top_p=0.8, top_k=20)
+    decoding = decoding_of(name)
     function = "image_zoom_in_tool"
     description = "Zoom in on a region of an image by cropping it."
     parameters: ClassVar = {

@@ -61,3 +61,14 @@ def test_groups_stand_in_the_paper_s_order(warehouse: Path) -> None:
 def test_a_table_that_is_not_there_is_answered_with_those_that_are() -> None:
     with pytest.raises(UsageError, match=r"there is no table s21: there are 2, 3, .*s20"):
         paper_tables.require("s21")
+
+
+def test_how_models_sample_is_table_7_of_the_paper(warehouse: Path) -> None:
+    assert printed(warehouse, "s7") == [
+        ",temperature,top-p,top-k,calls at most",
+        "ChenShawn/DeepEyes-7B,0.0,1.0,-1,12",
+        "TIGER-Lab/PixelReasoner-RL-v1,0.1,0.95,-1,12",
+        "Mini-o3/Mini-o3-7B-v1,1.0,1.0,-1,12",
+        "Qwen/Qwen3-VL-8B-Instruct,0.7,0.8,20,12",
+        "Qwen/Qwen3-VL-4B-Instruct,0.7,0.8,20,12",
+    ]
