@@ -5,6 +5,7 @@ Each stage asks a view what is missing and can be run alone, so that stored roll
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -80,15 +81,16 @@ class _ToolUse(Run):
         for some in (names[place : place + HELD] for place in range(0, len(names), HELD)):
             with asking(self.writer.path, self.study.name, cells.values()) as reading:
                 stored = probe.requests(reading, [wanted[name][0] for name in some])
-            replays: list[tuple[Replay, list[Checkpoint]]] = []
+            replays: deque[tuple[Replay, list[Checkpoint]]] = deque()
             for name in some:
                 request_key, messages = stored[wanted[name][0]]
                 replays.append((Replay(cells[request_key], name, messages, pictures), wanted[name][1]))
             self.send([Batch(model, self.study.attempts, self._probes(replays, readouts))])
 
-    def _probes(self, replays: Sequence[tuple[Replay, list[Checkpoint]]], readouts: Mapping[str, Readout]) -> Iterator[Probe]:
+    def _probes(self, replays: deque[tuple[Replay, list[Checkpoint]]], readouts: Mapping[str, Readout]) -> Iterator[Probe]:
         """The calls of rollouts, those of one rollout after each other: they share most of their beginning, which a server may keep."""
-        for replay, checkpoints in replays:
+        while replays:
+            replay, checkpoints = replays.popleft()  # let go of it, and of its crops, with its last probe
             for at in checkpoints:
                 yield Probe.of(replay, at, readouts[replay.cell.item_id], self.study.attempts, self.writer.journal.append)
 

@@ -35,11 +35,12 @@ def said(text: str, finish: str = "stop") -> dict[str, Any]:
 
 
 class Scripted:
-    """An ASGI app that says what its script says; `bodies` are the requests in the order they came."""
+    """An ASGI app that says what its script says; `bodies` are the requests in the order they came, `raws` their bytes."""
 
     def __init__(self, turn: Turn, delay: float = 0.0) -> None:
         self.turn, self.delay = turn, delay
         self.bodies: list[dict[str, Any]] = []
+        self.raws: list[bytes] = []
         self.answered = self.flying = self.peak = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -50,6 +51,7 @@ class Scripted:
                 break
         body = json.loads(raw)
         self.bodies.append(body)
+        self.raws.append(raw)
         self.flying += 1
         self.peak = max(self.peak, self.flying)
         await asyncio.sleep(self.delay)
