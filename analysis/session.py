@@ -244,7 +244,8 @@ def attach(connection: duckdb.DuckDBPyConnection, warehouse: Path, alias: str = 
 
 
 def _unreadable(warehouse: Path, fault: duckdb.Error) -> DataError:
-    if warehouse.with_name(f"{warehouse.name}.undo").exists():  # see generator/undo.py
+    is_foreign_log = "wal" in str(fault).lower()  # which no writer can mend: the file was put in another's place
+    if warehouse.with_name(f"{warehouse.name}.undo").exists() and not is_foreign_log:  # see generator/undo.py
         return DataError(
             f"a writer of {warehouse} was killed: nothing is lost, and the next writing command mends it (`vlmaudit generate`)"
         )
