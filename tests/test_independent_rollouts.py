@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,22 @@ def test_contributions_add_up_to_the_effect_at_every_threshold(made: dict[str, t
     assert len(sums) == 8 * len({row["model_id"] for row in sums})
     assert all(abs(row["total"] - row["ate"]) < 1e-12 and abs(row["ate"] - row["effect"]) < 1e-12 for row in sums)
     assert all(abs(row["share"] - 1) < 1e-12 for row in sums)
+
+
+def test_thresholds_move_simulated_rollouts_one_way(made: dict[str, tuple[list[Row], Path]]) -> None:
+    moved: dict[str, set[tuple[str, str]]] = {"epsilon": set(), "tau": set()}
+    for _, warehouse in made.values():
+        with session.open(warehouse) as opened:
+            rows = opened.rows("SELECT rollout_id, tau_sat, epsilon, mode FROM tooluse.grouped WHERE mode IS NOT NULL")
+        mode = {(row["rollout_id"], row["tau_sat"], row["epsilon"]): row["mode"] for row in rows}
+        for rollout_id in {row["rollout_id"] for row in rows}:
+            by_epsilon = [mode.get((rollout_id, 0.95, epsilon)) for epsilon in (0.005, 0.01, 0.02, 0.05)]
+            by_tau = [mode.get((rollout_id, tau, 0.01)) for tau in (0.8, 0.9, 0.95, 0.97, 0.99)]
+            for name, modes in (("epsilon", by_epsilon), ("tau", by_tau)):
+                moved[name] |= {(one, other) for one, other in pairwise(modes) if one and other and one != other}
+    assert {other for _, other in moved["epsilon"]} == {"cwl"}
+    assert moved["tau"]
+    assert not any(other == "cwl" or one == "calibrated" for one, other in moved["tau"])
 
 
 INTERVALS = (
