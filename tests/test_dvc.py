@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,6 +19,8 @@ from analysis import session
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ("sql", "analysis", "generator", "vlmaudit.py", "dvc.yaml", ".dvc/config", ".dvcignore", "data/.gitignore", ".gitignore")
+PAGE = re.findall(r"```console\n(.*?)```", (ROOT / "docs" / "dvc.md").read_text(encoding="utf-8"), re.DOTALL)
+SHARE, FETCH = (re.findall(r"^\$ (.*)$", block, re.MULTILINE) for block in PAGE)  # the page's commands, there and elsewhere
 STUDIES = {
     "demo": {"protocol": "modality", "models": ["sim/honest"], "tasks": {"isobench/math_parity": {"source": "synth", "n": 3}}},
     "tool_use": {
@@ -41,6 +45,12 @@ class Checkout:
         done = subprocess.run(command, cwd=self.folder, env={**environment, **identity}, capture_output=True, text=True, timeout=300)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout + done.stderr
+
+    def shell(self, command: str) -> str:
+        """Run a line as a page of the documentation shows it."""
+        words = shlex.split(command)
+        programs = {"vlmaudit": (sys.executable, "vlmaudit.py"), "dvc": (sys.executable, "-m", "dvc")}
+        return self.run(*programs.get(words[0], (words[0],)), *words[1:])
 
     def vlmaudit(self, *arguments: str, code: int = 0) -> str:
         return self.run(sys.executable, "vlmaudit.py", *arguments, code=code)
@@ -82,27 +92,27 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     parameters.write_text(parameters.read_text().replace("'10000', 'resamples'", "'200', 'resamples'"))
     own.describe()
     own.run("git", "init", "--quiet")
-    own.dvc("remote", "add", "--quiet", "--default", "store", str(folder.parent / "store"))
-    own.dvc("repro", "--quiet", "generate")
-    own.run("git", "add", "--all")
-    own.run("git", "commit", "--quiet", "--message", "The demo's data")
-    own.dvc("push", "--quiet")
+    for command in SHARE:
+        own.shell(command)
     return own
 
 
 @pytest.fixture
 def clone(origin: Checkout, tmp_path: Path) -> Iterator[Checkout]:
     """The same project elsewhere, its data not fetched yet."""
-    origin.run("git", "clone", "--quiet", str(origin.folder), str(tmp_path / "clone"))
-    yield Checkout(tmp_path / "clone")
+    (tmp_path / "clone").mkdir()
+    clone = Checkout(tmp_path / "clone")
+    clone.shell(FETCH[0].replace("../origin", str(origin.folder)))
+    clone.dvc("remote", "modify", "--local", "team", "url", str(origin.folder.parent / "store"))
+    yield clone
     shutil.rmtree(tmp_path / "clone")
 
 
 def test_data_that_were_pulled_are_analysed_without_a_model(origin: Checkout, clone: Checkout) -> None:
     assert not clone.warehouse.exists()
-    clone.dvc("pull", "items", "generate")
+    clone.shell(FETCH[1])
     assert digest(clone.warehouse) == digest(origin.warehouse)
-    said = clone.dvc("repro")
+    said = clone.shell(FETCH[2])
     for stage in ("items", "generate"):
         assert f"Stage '{stage}' didn't change, skipping" in said
     assert "Running stage 'analyze'" in said
