@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 from PIL import Image
 
 from analysis.errors import DataError
-from generator import tools
+from generator import images, tools
 from generator.tools import Interface
 
 MEDIA_TYPES = {".png": "image/png", ".jpg": "image/jpeg"}
@@ -29,6 +29,7 @@ URL_BYTES, DECODED_BYTES = 256 << 20, 1 << 30  # held in memory: eight to ten de
 FIRSTS = 1000  # items whose first image is remembered
 
 Value = TypeVar("Value")
+Encode = Callable[[Image.Image, dict[str, Any] | None], bytes]
 
 
 class Pictures:
@@ -65,13 +66,16 @@ class Pictures:
         def make() -> tuple[dict[str, Any] | None, int]:
             original = self.image(image_sha256)
             first = tool.first_image(original)
-            return None if first is original else self.keep(first, image_sha256, "resized as the tool's family does"), 1
+            if first is original:
+                return None, 1
+            # Made once and sent at every turn of every rollout: worth compressing well.
+            return self.keep(first, image_sha256, "resized as the tool's family does", images.png_bytes), 1
 
         return self._firsts.get(f"{tool.name}/{image_sha256}", make)
 
-    def keep(self, picture: Image.Image, source_sha256: str, change: str) -> dict[str, Any]:
+    def keep(self, picture: Image.Image, source_sha256: str, change: str, encode: Encode = images.quick_png) -> dict[str, Any]:
         """Write an image that was made from the one named; the row of `raw.image`, which says how in `change`."""
-        data = tools.encoded(picture)
+        data = tools.encoded(picture, encode)
         image_sha256 = hashlib.sha256(data).hexdigest()
         self._write(self.folders[1] / f"{image_sha256}.png", data)
         self._urls.get(image_sha256, lambda: _sized(data_url(data, MEDIA_TYPES[".png"]).encode()))  # it is about to be sent

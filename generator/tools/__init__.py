@@ -16,7 +16,8 @@ A rollout uses them so:
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from PIL import Image
 
@@ -71,10 +72,10 @@ def interface(name: str) -> Interface:
     return _INTERFACES[name]
 
 
-def encoded(image: Image.Image) -> bytes:
+def encoded(image: Image.Image, encode: Callable[[Image.Image, dict[str, Any] | None], bytes] = images.quick_png) -> bytes:
     """An image as the PNG that is sent. A synthetic original keeps what it says that it shows, also resized; crops say nothing."""
     said = image.info.get(images.TRUTH)
-    return images.quick_png(image, json.loads(said) if isinstance(said, str) else None)
+    return encode(image, json.loads(said) if isinstance(said, str) else None)
 
 
 def direct_message(question: str, options: Mapping[str, str], image: Image.Image) -> Message:
