@@ -169,7 +169,11 @@ class Writer:
             return False
         grid_id = f"{int(newest.partition('-')[0] or 0) + 1:04d}-{digest}"
         common = {"study": study, "grid_id": grid_id, "created_at": datetime.now(UTC)}
-        self._merge_encoded(("grid", encode("grid", {**common, **row})) for row in rows)
+        chunk = _Chunk()  # one, however large: a part of a grid, left by a kill, would be taken for the whole
+        for row in rows:
+            chunk.add("grid", encode("grid", {**common, **row}))
+        with chunk:
+            self._merge_chunk(chunk)
         return True
 
     def _newest_grid(self, study: str) -> str:

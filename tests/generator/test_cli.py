@@ -42,10 +42,11 @@ def test_from_a_params_file_to_a_finished_study(project: Path) -> None:
 
 
 def test_generate_makes_the_items_it_needs(project: Path) -> None:
-    code, out, err = vlmaudit(project, "generate", "--study", "demo", "--model", "sim/honest", "--concurrency", "2")
+    asked = ("--study", "demo", "--model", "sim/honest", "--shard", "1/2")
+    code, out, err = vlmaudit(project, "generate", *asked, "--concurrency", "2")
     assert (code, err) == (0, "made 3 items of isobench/math_parity in data/items\n")
     assert vlmaudit(project, "sql", "SELECT command FROM raw.run", "--format", "csv")[1].splitlines()[1] == (
-        "vlmaudit generate --study demo --model sim/honest"
+        " ".join(["vlmaudit generate", *asked])
     )
 
 
@@ -55,6 +56,9 @@ def test_generate_makes_the_items_it_needs(project: Path) -> None:
         (("generate", "--study", "x"), 2, "error: there is no study 'x' in params.yaml: it has demo\n"),
         (("generate", "--model", "x"), 2, "error: no chosen study asks x: they ask sim/honest\n"),
         (("generate", "--concurrency", "0"), 2, "error: Invalid value for '--concurrency'"),
+        (("generate", "--shard", "3/2"), 2, "error: --shard 3/2: write it as i/n, "),
+        (("status", "--shard", "1/2"), 2, "error: --shard goes with --cost: "),
+        (("merge", "out.duckdb", "x.duckdb"), 3, "error: no warehouse at x.duckdb: "),
         (("items", "--params", "x.yaml"), 3, "error: there is no file x.yaml: "),
         (("status",), 3, "error: no warehouse at data/warehouse.duckdb: "),
         (("ingest", "x.jsonl"), 3, "error: x.jsonl"),

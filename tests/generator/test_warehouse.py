@@ -207,6 +207,17 @@ def test_a_grid_is_appended_only_where_it_asks_for_something_else(path: Path) ->
     assert {len(grid_id) for (grid_id,) in rows(path, "SELECT grid_id FROM raw.grid")} == {17}
 
 
+def test_a_grid_is_appended_in_one_transaction_however_large_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warehouse, "CHUNK_BYTES", 1_000)
+    merged: list[Any] = []
+    whole = warehouse.Writer._merge_chunk
+    monkeypatch.setattr(warehouse.Writer, "_merge_chunk", lambda self, chunk: merged.append(chunk) or whole(self, chunk))
+    with writer(path) as opened:
+        assert opened.append_grid("s", (cell(f"k{n}") for n in range(500)))
+    assert len(merged) == 1
+    assert rows(path, "SELECT count(*), count(DISTINCT grid_id) FROM raw.grid") == [(500, 1)]
+
+
 # -- links and files ---------------------------------------------------------------------------------------------------------------
 
 
