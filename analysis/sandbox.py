@@ -103,7 +103,7 @@ _MENTIONED = """
 
 def lock(connection: duckdb.DuckDBPyConnection) -> None:
     """Take files, network, extensions and settings away from a connection, for good. Views it needs must exist by now."""
-    for setting in ("temp_directory", "http_proxy", "http_proxy_username", "http_proxy_password", "secret_directory", "home_directory"):
+    for setting in ("http_proxy", "http_proxy_username", "http_proxy_password", "secret_directory", "home_directory"):
         connection.execute(f"SET {setting} = ''")  # they may repeat environment variables
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

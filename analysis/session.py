@@ -9,8 +9,11 @@ from the cache on disk. Nothing is stored in the warehouse.
 from __future__ import annotations
 
 import math
+import os
 import re
+import secrets
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 WAREHOUSE = Path("data/warehouse.duckdb")
 FETCHED_AT_ONCE = 16_384
 ROW_GROUP = 16_384  # rows that one thread reads at a time: DuckDB must be told at every attach, or one thread reads a small study alone
+MEMORY, MEMORY_LIMIT = "VLMAUDIT_MEMORY", "3GB"  # what does not fit spills to disk: a study of a million completions runs on a laptop
 WAIT_S = 5.0  # how long a reader waits for a writer's merge, which takes milliseconds
 
 
@@ -183,7 +187,7 @@ def open(warehouse: Path = WAREHOUSE, settings: Mapping[str, str] | None = None,
 
     place = kept.folder()
     cache = Cache(place, warehouse) if place else None
-    connection = duckdb.connect(config={"python_enable_replacements": False})
+    connection = duckdb.connect(config=_config())
     try:
         known = catalog or load()
         attach(connection, warehouse, raw_schema=known.raw_schema)
@@ -195,6 +199,15 @@ def open(warehouse: Path = WAREHOUSE, settings: Mapping[str, str] | None = None,
             cache.close()
         if not isinstance(sys.exception(), KeyboardInterrupt):  # a query that Ctrl-C has not ended yet would hold us up
             connection.close()
+
+
+def _config() -> dict[str, str | bool | int | float | list[str]]:
+    """How much memory a session takes, and where it spills: a folder of its own, which DuckDB makes and removes as it needs it."""
+    folder = Path(tempfile.gettempdir()) / f"vlmaudit-{os.getpid()}-{secrets.token_hex(4)}"
+    limit = os.environ.get(MEMORY) or MEMORY_LIMIT
+    if not re.fullmatch(r"\d+(\.\d+)? ?[KMGT]i?B", limit):
+        raise UsageError(f"{MEMORY}={limit}: it takes a size such as 8GB")
+    return {"python_enable_replacements": False, "memory_limit": limit, "temp_directory": str(folder)}
 
 
 def empty_warehouse(catalog: Catalog | None = None) -> duckdb.DuckDBPyConnection:
@@ -259,6 +272,8 @@ def first_line(fault: BaseException) -> str:
 
 def one_line(fault: BaseException) -> str:
     """DuckDB's message without the query it repeats: what is wrong, and what it proposes instead."""
+    if isinstance(fault, duckdb.OutOfMemoryException):
+        return f"it needs more than {os.environ.get(MEMORY) or MEMORY_LIMIT} of memory: allow more with {MEMORY}=8GB"
     said = str(fault).split("\nLINE ")[0].split()
     return " ".join(said) or type(fault).__name__
 

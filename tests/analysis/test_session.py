@@ -148,3 +148,24 @@ def test_a_path_with_a_quote_opens(warehouse: Path) -> None:
 def test_a_column_that_no_frame_holds_is_named(warehouse: Path) -> None:
     with session.open(warehouse) as reading, pytest.raises(AuditError, match="'wait' is of type INTERVAL"):
         reading.query("SELECT INTERVAL 1 DAY AS wait")
+
+
+def test_what_does_not_fit_in_memory_spills_and_leaves_nothing_behind(
+    warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "spill").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "spill"))
+    monkeypatch.setenv("VLMAUDIT_MEMORY", "100MB")
+    with session.open(warehouse) as reading:
+        reading.connection.execute("CREATE TABLE sorted AS SELECT md5(range::VARCHAR) AS x FROM range(4_000_000) ORDER BY x")
+        assert list((tmp_path / "spill").rglob("*.tmp"))
+        monkeypatch.setenv("VLMAUDIT_MEMORY", "2MB")
+        with (
+            pytest.raises(DataError, match="it needs more than 2MB of memory: allow more with VLMAUDIT_MEMORY"),
+            session.open(warehouse) as small,
+        ):
+            small.need("stat.weight", "modality.prospective_cell")
+    assert not list((tmp_path / "spill").iterdir())
+    monkeypatch.setenv("VLMAUDIT_MEMORY", "lots")
+    with pytest.raises(UsageError, match="VLMAUDIT_MEMORY=lots: it takes a size"), session.open(warehouse):
+        pass
