@@ -259,14 +259,26 @@ class RawForm(StrEnum):
     parquet = "parquet"
 
 
+class Engine(StrEnum):
+    """The engines that the views are carried to."""
+
+    spark = "spark"
+
+
 def export(
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FOLDER", help="The folder to write; by default data/results, with --raw data/raw.")
+        Path | None,
+        typer.Option(
+            "--out", metavar="FOLDER", help="The folder to write; by default data/results, with --raw data/raw, with --engine data/spark."
+        ),
     ] = None,
     study: Annotated[str | None, typer.Option("--study", help="The study to export; by default the newest of either audit.")] = None,
     raw: Annotated[
         RawForm | None,
         typer.Option("--raw", help="Write the raw tables of all studies instead: partitioned Parquet, which --warehouse takes."),
+    ] = None,
+    engine: Annotated[
+        Engine | None, typer.Option("--engine", help="Write the views instead, as SQL of that engine, to run over what --raw writes.")
     ] = None,
     set_: SetOption = None,
     warehouse: WarehouseOption = WAREHOUSE,
@@ -276,14 +288,27 @@ def export(
     With them go metrics.json, and provenance.json: what each number was computed from.
     """
     from analysis import export as exporting
-    from analysis import raw_parquet
 
+    if raw and engine:
+        raise UsageError("--raw and --engine write two folders: call export twice")
     if raw and (study or set_):
         raise UsageError("--raw writes the raw tables of every study, whatever the parameters are: leave out --study and --set")
-    place = out or Path("data/raw" if raw else "data/results")
+    place = out or Path("data/raw" if raw else "data/spark" if engine else "data/results")
     chosen = [*(set_ or []), *([f"study={study}"] if study else [])]
+
+    def write(session: Session) -> list[str]:
+        if raw:
+            from analysis import raw_parquet
+
+            return raw_parquet.write(session, place)
+        if engine:
+            from analysis import spark
+
+            return spark.write(session, place)
+        return exporting.write(session, warehouse, place)
+
     with _reading(warehouse, chosen) as session:
-        written = _interruptible(session, lambda: raw_parquet.write(session, place) if raw else exporting.write(session, warehouse, place))
+        written = _interruptible(session, lambda: write(session))
     print(f"{len(written)} files in {place}", file=sys.stderr)
 
 

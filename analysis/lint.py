@@ -1,6 +1,7 @@
 """What a view's file must hold and may not use, so that it can be read alone and carried to another engine.
 
-The forbidden constructs are those that sqlglot carries to Spark or ClickHouse wrongly, or not at all.
+The forbidden constructs are those that sqlglot carries to Spark or ClickHouse wrongly, or not at all, and what analysis/spark_sql.py has
+no rule for.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from collections.abc import Callable, Iterator
 import sqlglot
 from sqlglot import exp
 
+from analysis import spark_sql
 from analysis.catalog import ERROR, RAW, WARNING, View
+from analysis.errors import DataError
 
 FUNCTIONS = {
     "list_dot_product": "no other engine has",
@@ -62,6 +65,10 @@ def faults(view: View) -> Iterator[str]:
         yield from (f"uses {what}" for what, forbidden in CONSTRUCTS.items() if forbidden(node) and what not in allowed)
         if (name := _function(node)) in FUNCTIONS.keys() - allowed:
             yield f"uses {name}(), which {FUNCTIONS[name]}"
+    try:
+        spark_sql.carry(view)
+    except DataError as fault:
+        yield str(fault).partition(".sql ")[2]
     if _mentions_len(view.text):
         yield "uses len(), which no other engine has: array_length of a list, length of a text"
 

@@ -17,6 +17,7 @@ TOGETHER = (
     "test_readme.py",
     "test_independent.py",
     "test_independent_rollouts.py",
+    "analysis/test_spark.py",
     "generator/test_merge.py",
 )
 
