@@ -14,7 +14,7 @@ repro: $(INSTALLED)
 	dvc repro
 
 test: $(INSTALLED)
-	python -m pytest -n auto --dist loadgroup
+	python -m pytest -n auto
 
 # The environment of tests/vllm, which `make test` runs where it exists: a real vLLM server on the CPU (2.5 GB).
 vllm-env: $(VLLM)/installed

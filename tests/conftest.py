@@ -2,35 +2,36 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 os.environ["VLMAUDIT_CACHE"] = ""  # no test reads or writes the user's own cache; those of the cache name a folder
 
 
-TESTS = Path(__file__).resolve().parent
 # What has something costly of its own: a server, a study that was run, a repository. Its tests stay in one process.
 TOGETHER = (
-    "vllm",
-    "test_dvc.py",
-    "test_docs.py",
-    "test_readme.py",
-    "test_independent.py",
-    "test_independent_rollouts.py",
-    "analysis/test_spark.py",
-    "generator/test_merge.py",
+    "tests/vllm/",
+    "tests/test_dvc.py",
+    "tests/test_docs.py",
+    "tests/test_readme.py",
+    "tests/test_independent.py",
+    "tests/test_independent_rollouts.py",
+    "tests/analysis/test_spark.py",
+    "tests/generator/test_merge.py",
 )
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests together that share something costly, where pytest-xdist spreads the others; vLLM, the longest wait, first."""
-    for item in items:
-        place = item.path.relative_to(TESTS)
-        for name in TOGETHER:
-            if place.is_relative_to(name):
-                item.add_marker(pytest.mark.xdist_group(name))
-    items.sort(key=lambda item: not item.path.is_relative_to(TESTS / "vllm"))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Where pytest-xdist spreads the tests: those of one place that share something costly go to one process, the longest lists first."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((place for place in TOGETHER if nodeid.startswith(place)), nodeid)
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")
