@@ -352,7 +352,8 @@ def _whole(node: exp.Cast) -> exp.Expr:
         given = given.this
     if not node.to.is_type(*exp.DataType.INTEGER_TYPES) or isinstance(given, (*WHOLE, exp.Literal, exp.Predicate, exp.Connector, exp.Not)):
         return node
-    return exp.cast(_call("rint", exp.cast(given.copy(), "DOUBLE")), node.to.copy())
+    exact = exp.cast(given.copy(), "DECIMAL(38, 6)")  # holds 64 bits, which a double does not: the bootstrap packs its counts in them
+    return exp.cast(_call("bround", exact), node.to.copy())
 
 
 def _quotient(node: exp.Div) -> exp.Expr:
