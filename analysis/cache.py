@@ -28,7 +28,8 @@ from typing import Any
 import duckdb
 
 from analysis.catalog import RAW
-from analysis.session import ROW_GROUP, Session, attach, tables
+from analysis.session import ROW_GROUP, Session, attach, connect, tables
+from analysis.syntax import literal
 
 LIMIT_BYTES = 4_000_000_000  # of the whole cache; what was used longest ago goes first
 SEGMENTS = 8  # an incremental view in more parts is written together into one
@@ -214,7 +215,7 @@ class Cache:
         return self._others[1]
 
     def _over(self, session: Session, places: list[Any]) -> Session:
-        connection = duckdb.connect(config={"python_enable_replacements": False})
+        connection = connect()
         attach(connection, self.warehouse, "warehouse", session.catalog.raw_schema)
         connection.execute(f"ATTACH ':memory:' AS {RAW}")
         chosen = f"SELECT * FROM warehouse.completion WHERE {self._place} IN (SELECT unnest(?))"
@@ -271,10 +272,6 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 
-def _text(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
-
-
 def _attach(connection: duckdb.DuckDBPyConnection, entry: Path) -> tuple[dict[str, Any], str]:
     """What an entry says of itself, and the alias under which its file is now attached; ValueError where the file was cut short."""
     said: dict[str, Any] = json.loads((entry / "entry.json").read_text())
@@ -282,14 +279,14 @@ def _attach(connection: duckdb.DuckDBPyConnection, entry: Path) -> tuple[dict[st
     if file.stat().st_size != said["bytes"]:
         raise ValueError(f"{file} was cut short")
     alias = f'"kept {entry.parent.name} {entry.name}"'
-    connection.execute(f"ATTACH IF NOT EXISTS {_text(file)} AS {alias} (READ_ONLY, ROW_GROUP_SIZE {ROW_GROUP})")
+    connection.execute(f"ATTACH IF NOT EXISTS {literal(str(file))} AS {alias} (READ_ONLY, ROW_GROUP_SIZE {ROW_GROUP})")
     os.utime(entry)
     return said, alias
 
 
 def _fill(connection: duckdb.DuckDBPyConnection, file: Path, tables: Mapping[str, str]) -> None:
     """Write a database file that holds these tables, each from its query."""
-    connection.execute(f"ATTACH {_text(file)} AS keeping (ROW_GROUP_SIZE {ROW_GROUP})")
+    connection.execute(f"ATTACH {literal(str(file))} AS keeping (ROW_GROUP_SIZE {ROW_GROUP})")
     try:
         for table, query in tables.items():
             connection.execute(f"CREATE TABLE keeping.{table} AS {query}")

@@ -17,6 +17,7 @@ from analysis.catalog import Catalog
 from analysis.errors import UsageError
 from analysis.render import TEXT, Format, Rows
 from analysis.session import Session
+from analysis.syntax import literal
 
 SAME = 1e-12
 ENDS = re.compile(r".*_(low|high|min|max|se)")  # of an interval or a range: they are no headlines themselves
@@ -142,12 +143,12 @@ class _Pair:
         base.need(view)
         new.need(view)
         with tempfile.TemporaryDirectory() as folder:
-            file = str(Path(folder) / "base.parquet").replace("'", "''")
+            file = literal(str(Path(folder) / "base.parquet"))
             wide = {name: kind for name, kind in _types(base, view).items() if "HUGEINT" in kind}
             kept = "".join(f', "{name}"::VARCHAR AS "{name}"' for name in wide)
             hidden = f" EXCLUDE ({', '.join(wide)})" if wide else ""
-            base.connection.execute(f"COPY (SELECT *{hidden}{kept} FROM {view}) TO '{file}' (FORMAT parquet)")
-            new.connection.execute(f"CREATE OR REPLACE TEMP TABLE diff_base AS SELECT * FROM read_parquet('{file}')")
+            base.connection.execute(f"COPY (SELECT *{hidden}{kept} FROM {view}) TO {file} (FORMAT parquet)")
+            new.connection.execute(f"CREATE OR REPLACE TEMP TABLE diff_base AS SELECT * FROM read_parquet({file})")
         new.connection.execute(f"CREATE OR REPLACE TEMP TABLE diff_new AS SELECT * FROM {view}")
         before, after = _types(new, "diff_base"), _types(new, "diff_new")
         self.types = {name: kind for name, kind in after.items() if name in before}

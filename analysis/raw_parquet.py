@@ -18,6 +18,7 @@ import duckdb
 
 from analysis.catalog import RAW
 from analysis.errors import DataError
+from analysis.syntax import literal
 
 if TYPE_CHECKING:
     from analysis.session import Session
@@ -57,7 +58,7 @@ def _is_ours(out: Path, names: Sequence[str]) -> bool:
 def _copy(connection: duckdb.DuckDBPyConnection, name: str, folder: Path) -> None:
     folder.mkdir(parents=True)
     parts = f", PARTITION_BY ({', '.join(PARTITIONS[name])})" if name in PARTITIONS else ", PER_THREAD_OUTPUT"
-    connection.execute(f'COPY {RAW}."{name}" TO {_text(str(folder))} (FORMAT parquet, COMPRESSION zstd, OVERWRITE_OR_IGNORE{parts})')
+    connection.execute(f'COPY {RAW}."{name}" TO {literal(str(folder))} (FORMAT parquet, COMPRESSION zstd, OVERWRITE_OR_IGNORE{parts})')
 
 
 def attach(connection: duckdb.DuckDBPyConnection, folder: Path, alias: str, raw_schema: str) -> None:
@@ -82,11 +83,11 @@ def attach(connection: duckdb.DuckDBPyConnection, folder: Path, alias: str, raw_
         raise DataError(f"{folder} cannot be read as a warehouse: {said}")
     for table in found:
         _view(connection, place / table, f'{alias}."{table}"', declared[table])
-    connection.execute(f"SET allowed_directories = [{_text(str(place))}]")
+    connection.execute(f"SET allowed_directories = [{literal(str(place))}]")
 
 
 def _view(connection: duckdb.DuckDBPyConnection, folder: Path, name: str, columns: Mapping[str, str]) -> None:
-    files = _text(f"{glob.escape(str(folder))}/**/*.parquet")
+    files = literal(f"{glob.escape(str(folder))}/**/*.parquet")
     kinds = ", ".join(f"'{column}': VARCHAR" for column in PARTITIONS.get(folder.name, ()))
     parts = f"hive_partitioning = true, hive_types_autocast = false, hive_types = {{{kinds}}}" if kinds else "hive_partitioning = false"
     read = f"read_parquet({files}, union_by_name = true, {parts})"
@@ -96,7 +97,3 @@ def _view(connection: duckdb.DuckDBPyConnection, folder: Path, name: str, column
     chosen = ", ".join(f'CAST("{column}" AS {kind}) AS "{column}"' for column, kind in columns.items())
     connection.execute(f"DROP TABLE {name}")
     connection.execute(f"CREATE VIEW {name} AS SELECT {chosen} FROM {read}")
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

@@ -24,6 +24,7 @@ import duckdb
 
 from analysis.catalog import RAW, Catalog, load
 from analysis.errors import DataError, LockedError, UsageError
+from analysis.syntax import literal
 
 if TYPE_CHECKING:
     import polars
@@ -187,7 +188,7 @@ def open(warehouse: Path = WAREHOUSE, settings: Mapping[str, str] | None = None,
 
     place = kept.folder()
     cache = Cache(place, warehouse) if place else None
-    connection = duckdb.connect(config=_config())
+    connection = connect()
     try:
         known = catalog or load()
         attach(connection, warehouse, raw_schema=known.raw_schema)
@@ -201,13 +202,16 @@ def open(warehouse: Path = WAREHOUSE, settings: Mapping[str, str] | None = None,
             connection.close()
 
 
-def _config() -> dict[str, str | bool | int | float | list[str]]:
-    """How much memory a session takes, and where it spills: a folder of its own, which DuckDB makes and removes as it needs it."""
+def connect() -> duckdb.DuckDBPyConnection:
+    """A fresh in-memory database. What is too much for its memory it spills into a folder of its own, which is gone at the end.
+
+    UsageError where VLMAUDIT_MEMORY is no size.
+    """
     folder = Path(tempfile.gettempdir()) / f"vlmaudit-{os.getpid()}-{secrets.token_hex(4)}"
     limit = os.environ.get(MEMORY) or MEMORY_LIMIT
     if not re.fullmatch(r"\d+(\.\d+)? ?[KMGT]i?B", limit):
         raise UsageError(f"{MEMORY}={limit}: it takes a size such as 8GB")
-    return {"python_enable_replacements": False, "memory_limit": limit, "temp_directory": str(folder)}
+    return duckdb.connect(config={"python_enable_replacements": False, "memory_limit": limit, "temp_directory": str(folder)})
 
 
 def empty_warehouse(catalog: Catalog | None = None) -> duckdb.DuckDBPyConnection:
@@ -240,11 +244,10 @@ def attach(connection: duckdb.DuckDBPyConnection, warehouse: Path, alias: str = 
         except duckdb.Error as fault:
             raise DataError(f"{warehouse} cannot be read as a warehouse: {one_line(fault)}") from None
         return
-    quoted = str(warehouse).replace("'", "''")
     deadline = time.monotonic() + WAIT_S
     while True:
         try:
-            connection.execute(f"ATTACH '{quoted}' AS {alias} (READ_ONLY, ROW_GROUP_SIZE {ROW_GROUP})")
+            connection.execute(f"ATTACH {literal(str(warehouse))} AS {alias} (READ_ONLY, ROW_GROUP_SIZE {ROW_GROUP})")
             return
         except duckdb.IOException as fault:
             if "could not set lock" not in str(fault).lower():

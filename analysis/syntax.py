@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 MOST = 5_000  # kept texts; more are the remains of old versions, and all go
 
 
+def literal(text: str) -> str:
+    """A text as a SQL literal, where no parameter can be given (a path in ATTACH, say)."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 @dataclass(frozen=True)
 class Syntax:
     """What a query mentions and computes.

@@ -22,11 +22,12 @@ import duckdb
 from analysis import session
 from analysis.errors import DataError, UsageError
 from analysis.sandbox import interruptible
+from analysis.syntax import literal
 from generator import warehouse
 from generator.journal import columns_of
 from generator.pictures import OBSERVATIONS
 from generator.status import waiting
-from generator.warehouse import FIRST_WINS, KEYS, ORIGIN, Writer, cell_columns, grid_digest, literal, quoted
+from generator.warehouse import FIRST_WINS, KEYS, ORIGIN, Writer, cell_columns, grid_digest, quoted
 
 TARGET = "raw"  # the alias of the warehouse that is written
 MEASURED = frozenset({"started_at", "latency_s"})  # of one exchange: no machine measures the same

@@ -35,7 +35,6 @@ from generator.reply import Reply, json_object
 from generator.rollout import draw_seed, observation_row
 from generator.tools import Malformed, Observation, Shown
 
-DRAWS = 3  # counterfactual crops of each call
 MARK = "<answer>"
 TOKENIZE = "../tokenize"  # beside vLLM's /v1
 

@@ -26,6 +26,7 @@ import duckdb
 
 from analysis import catalog, session
 from analysis.errors import DataError, LockedError
+from analysis.syntax import literal
 from generator import undo
 from generator.journal import Journal, Record, Row, columns_of, encode, read, to_json
 
@@ -421,11 +422,6 @@ def _attach_for_writing(connection: duckdb.DuckDBPyConnection, path: Path) -> No
 def quoted(path: Path) -> str:
     """A path as a SQL literal: ATTACH takes no parameter."""
     return literal(str(path))
-
-
-def literal(text: str) -> str:
-    """A text as a SQL literal, where no parameter can be given."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _name(column: str) -> str:

@@ -1,9 +1,10 @@
 """A real HTTP server on loopback for any ASGI app, and a clock on which waiting takes no time."""
 
 import asyncio
+import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -43,3 +44,11 @@ class VirtualClock:
         until = self.time + seconds
         await asyncio.sleep(0)
         self.time = max(self.time, until)
+
+
+def wait_until(condition: Callable[[], bool], run: subprocess.Popen[str]) -> None:
+    """Wait until the condition holds or the run has ended, a minute at most."""
+    deadline = time.monotonic() + 60
+    while not condition() and run.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.002)

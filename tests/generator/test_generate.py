@@ -23,7 +23,7 @@ from generator.generate import Options, Result, generate
 from generator.subjects import app
 from generator.subjects.faults import Faults, at_rate, listed, protocol
 from tests.generator.endpoint import Endpoint
-from tests.generator.loopback import VirtualClock, serving
+from tests.generator.loopback import VirtualClock, serving, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLS = int(os.environ.get("VLMAUDIT_KILLS", "12"))  # 200 for the long run
@@ -387,13 +387,6 @@ def test_a_ceiling_over_a_host_that_names_no_cost_is_refused(project: Callable[.
 # -- stops -------------------------------------------------------------------------------------------------------------------------
 
 TEXTS = "SELECT request_key, attempt, regexp_extract(response, 'request \\w+') FROM raw.completion ORDER BY ALL"
-
-
-def wait_until(condition: Callable[[], bool], run: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition() and run.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
 
 
 def test_killed_at_any_moment_a_run_loses_no_response_and_doubles_none(project: Callable[..., Project], tmp_path: Path) -> None:

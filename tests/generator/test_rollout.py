@@ -6,8 +6,6 @@ import io
 import json
 import random
 import re
-import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from PIL import Image
 
 from generator import tools
 from generator.rollout import draw_seed
-from tests.generator.loopback import serving
+from tests.generator.loopback import serving, wait_until
 from tests.generator.tooling import Scripted, ToolProject, call, said, urls, without_images
 
 ANSWER = "<think>so</think><answer>A</answer>"
@@ -341,13 +339,6 @@ def test_as_many_requests_are_in_flight_as_allowed_and_no_more(project: Callable
     assert own.rollout().settled == 18
     assert app.peak == 5
     assert len(app.bodies) == 54
-
-
-def wait_until(condition: Callable[[], bool], run: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition() and run.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
 
 
 def test_killed_at_any_moment_no_finished_rollout_is_lost_and_none_is_half(project: Callable[..., ToolProject]) -> None:
